@@ -180,7 +180,7 @@ def interval_json(
     value: Estimate | None, name: str, unit: str, ends: Sequence[str] = ("", "_low", "_high")
 ) -> dict[str, float | None]:
     """An estimate as three keys, of name x `x_unit`, `x_low_unit` and `x_high_unit`; null where there is none."""
-    return {f"{name}{end}_{unit}": one for end, one in zip(ends, value or (None, None, None), strict=True)}
+    return {f"{name}{end}_{unit}": bound for end, bound in zip(ends, value or (None, None, None), strict=True)}
 
 
 def thresholds_json(rates: Mapping[int, Estimate | None]) -> dict[str, float | None]:
@@ -226,11 +226,11 @@ class BadData(ProbeEffectError):
         super().__init__(f"{len(self.problems)} {noun} in the data")
 
 
-def unknown(names: Iterable[str], known: Iterable[str], kind: str) -> None:
-    """Raise UsageError, with the nearest of the `known` names, for the first name that is none of them."""
-    known = list(known)
+def unknown(names: Iterable[str], all_names: Iterable[str], kind: str) -> None:
+    """Raise UsageError, with the nearest of the `all_names` names, for the first name that is none of them."""
+    all_names = list(all_names)
     for name in names:
-        if name not in known:
-            near = difflib.get_close_matches(name, known, n=3, cutoff=0.4)
-            advice = f"did you mean {' or '.join(near)}?" if near else f"known: {', '.join(known) or 'none'}"
+        if name not in all_names:
+            near = difflib.get_close_matches(name, all_names, n=3, cutoff=0.4)
+            advice = f"did you mean {' or '.join(near)}?" if near else f"known: {', '.join(all_names) or 'none'}"
             raise UsageError(f"{name}: no such {kind}; {advice}")

@@ -71,14 +71,14 @@ class TracingTool:
 
 def _records() -> dict[str, TracingTool]:
     """Name to record, in the order of the file. Raises: TypeError for a key that no record has, or lacks."""
-    whole, found = beside(__file__, "tools"), {}
+    whole, records = beside(__file__, "tools"), {}
     for name, own in whole["tool"].items():
         family = whole["family"].get(own.pop("family", None), {})
         keys: dict[str, Any] = {"name": name, "program": name, "options": {}} | family | own
         keys["packages"] = [Package(**package) for package in keys.get("packages", ())]
         keys |= {key: tuple(value) for key, value in keys.items() if isinstance(value, list)}
-        found[name] = TracingTool(**keys)
-    return found
+        records[name] = TracingTool(**keys)
+    return records
 
 
 TOOLS = _records()  # every tool by its name, in the order in which they are offered and shown
@@ -120,10 +120,10 @@ class Condition:
     fault: str = ""
 
 
-CONDITIONS = {name: Condition(**one) for name, one in beside(__file__, "conditions").items()}
+CONDITIONS = {name: Condition(**condition) for name, condition in beside(__file__, "conditions").items()}
 """Each by its id, which is in `run.warnings` of a submission."""
 
 
 def faults_of(recorded: Iterable[str]) -> tuple[str, ...]:
     """Why the numbers of a submission that recorded these conditions lead nothing; empty where they may."""
-    return tuple(CONDITIONS[one].fault for one in recorded if one in CONDITIONS and CONDITIONS[one].fault)
+    return tuple(CONDITIONS[name].fault for name in recorded if name in CONDITIONS and CONDITIONS[name].fault)

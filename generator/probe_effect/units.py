@@ -63,7 +63,7 @@ class Quantity(str):
     def to(self, unit: Unit) -> "Quantity":
         """The same figures in another unit: the decimal point moves, and nothing is rounded again."""
         by = round(math.log10(self.unit.scale / unit.scale))
-        return _made(self.values, [place + by for place in self.places], unit, self.scale, self.form)
+        return _made(self.values, [power + by for power in self.places], unit, self.scale, self.form)
 
 
 def _made(
@@ -76,7 +76,7 @@ def _made(
     text: str | None = None,
 ) -> Quantity:
     """The quantity whose text is that of its figures, unless it is given."""
-    figures = (at_place(one / unit.scale, place) for one, place in zip(values, places, strict=True))
+    figures = (at_place(amount / unit.scale, power) for amount, power in zip(values, places, strict=True))
     made = Quantity(form.format(*figures, unit=_named("", unit)) if text is None else text)
     made.values, made.places, made.unit, made.scale, made.form = values, places, unit, scale, form
     return made
@@ -103,23 +103,25 @@ def in_one_unit(cells: Sequence[object]) -> list[object]:
     It is the next unit where the largest of them would have seven digits.
     """
     of_scale: dict[Scale, list[Quantity]] = {}
-    for one in cells:
-        if isinstance(one, Quantity) and one.scale.is_shared:
-            of_scale.setdefault(one.scale, []).append(one)
+    for cell in cells:
+        if isinstance(cell, Quantity) and cell.scale.is_shared:
+            of_scale.setdefault(cell.scale, []).append(cell)
     chosen: dict[Scale, Unit] = {}
     for scale, own in of_scale.items():
-        ordered = sorted(own, key=lambda one: abs(one.values[0]))
-        place = scale.units.index(ordered[len(ordered) // 2].unit)
-        is_long = abs(ordered[-1].values[0]) >= LONG * scale.units[place].scale
-        chosen[scale] = scale.units[min(place + is_long, len(scale.units) - 1)]
-    return [one.to(chosen[one.scale]) if isinstance(one, Quantity) and one.scale in chosen else one for one in cells]
+        ordered = sorted(own, key=lambda cell: abs(cell.values[0]))
+        index = scale.units.index(ordered[len(ordered) // 2].unit)
+        is_long = abs(ordered[-1].values[0]) >= LONG * scale.units[index].scale
+        chosen[scale] = scale.units[min(index + is_long, len(scale.units) - 1)]
+    return [
+        cell.to(chosen[cell.scale]) if isinstance(cell, Quantity) and cell.scale in chosen else cell for cell in cells
+    ]
 
 
 def _units(names: Sequence[str], step: float = 1e3) -> tuple[Unit, ...]:
     """Units that are a step from each other; each has the values below the next."""
     last = len(names) - 1
     return tuple(
-        Unit(math.inf if place == last else step ** (place + 1), step**place, name) for place, name in enumerate(names)
+        Unit(math.inf if index == last else step ** (index + 1), step**index, name) for index, name in enumerate(names)
     )
 
 
@@ -145,78 +147,78 @@ def quantity(value: float | None, scale: Scale, digits: int | None = None) -> st
 
 
 def _in(unit: Unit, value: float, scale: Scale, digits: int) -> Quantity:
-    place = _significant_place(value / unit.scale, digits)
-    return _made([value], [place], unit, scale)
+    power = _significant_place(value / unit.scale, digits)
+    return _made([value], [power], unit, scale)
 
 
-def interval(found: Estimate | None, scale: Scale) -> str:
+def interval(estimate: Estimate | None, scale: Scale) -> str:
     """`171 ns (165 to 176)`: value and ends in one unit, to the place that the interval supports.
 
     An end that is not known is left open: `190 k/s (150 or more)`; without both, or without width, the value is
     alone. A line breaks before the bracket and nowhere else. It is a `Quantity` unless it is missing.
     """
-    if found is None:
+    if estimate is None:
         return MISSING
-    ends = [one for one in found[1:] if one is not None]
-    values = [found.value, *ends]
+    ends = [bound for bound in estimate[1:] if bound is not None]
+    values = [estimate.value, *ends]
     # Half the distance of the ends; of the only end, its distance.
-    half_width = (ends[1] - ends[0]) / 2 if len(ends) == 2 else sum(abs(end - found.value) for end in ends)
+    half_width = (ends[1] - ends[0]) / 2 if len(ends) == 2 else sum(abs(end - estimate.value) for end in ends)
     if not half_width:
-        return quantity(found.value, scale)
-    unit = _unit(found.value, scale, scale.digits)
-    place = _place(found.value / unit.scale, half_width / unit.scale)
-    said = "{1} to {2}" if len(ends) == 2 else f"{{1}} or {'less' if found.low is None else 'more'}"
-    form = f"{{0}}{{unit}} ({said.replace(' ', GAP)})"
-    return _made(values, [place] * len(values), unit, scale, form)
+        return quantity(estimate.value, scale)
+    unit = _unit(estimate.value, scale, scale.digits)
+    power = _place(estimate.value / unit.scale, half_width / unit.scale)
+    bracket = "{1} to {2}" if len(ends) == 2 else f"{{1}} or {'less' if estimate.low is None else 'more'}"
+    form = f"{{0}}{{unit}} ({bracket.replace(' ', GAP)})"
+    return _made(values, [power] * len(values), unit, scale, form)
 
 
-def value(found: Estimate | None, scale: Scale) -> str:
+def value(estimate: Estimate | None, scale: Scale) -> str:
     """The value of `interval` alone, to the place that the interval supports; the interval is shown elsewhere."""
-    return alone(interval(found, scale))
+    return alone(interval(estimate, scale))
 
 
-def spread(found: Estimate | None, scale: Scale) -> str:
+def spread(estimate: Estimate | None, scale: Scale) -> str:
     """`1 924 (1 921 to 1 930)`: the median with the range of the runs, to the place that the range supports.
 
     A range too narrow to show at that place is left out, and the median has the digits of its scale. A line breaks
     before the bracket and nowhere else.
     """
-    if found is None:
+    if estimate is None:
         return MISSING
-    unit = _unit(found.value, scale, scale.digits)
-    runs = [(found.value if one is None else one) / unit.scale for one in found]
+    unit = _unit(estimate.value, scale, scale.digits)
+    runs = [(estimate.value if amount is None else amount) / unit.scale for amount in estimate]
     if runs[1] != runs[2]:
-        place = _place(runs[0], (runs[2] - runs[1]) / 2)
-        place = min(place, exponent(max(runs, key=abs)) - MIN_SPREAD_DIGITS + 1)
-        median, least, greatest = (at_place(run, place) for run in runs)
+        power = _place(runs[0], (runs[2] - runs[1]) / 2)
+        power = min(power, exponent(max(runs, key=abs)) - MIN_SPREAD_DIGITS + 1)
+        median, least, greatest = (at_place(run, power) for run in runs)
         if least != greatest:
             return f"{_named(median, unit)} ({least}{GAP}to{GAP}{greatest})"
-    return quantity(found.value, scale)
+    return quantity(estimate.value, scale)
 
 
-def span(found: Estimate, scale: Scale) -> str:
+def span(estimate: Estimate, scale: Scale) -> str:
     """`36 to 290 ns`, `0.9 to 12 µs`: both ends with two digits, in one unit unless the low end would be below 0.1.
 
     Without both ends it is the value.
     """
-    if found.low is None or found.high is None:
-        return quantity(found.value, scale, 2)
-    low, high = (quantity(end, scale, 2) for end in (found.low, found.high))
+    if estimate.low is None or estimate.high is None:
+        return quantity(estimate.value, scale, 2)
+    low, high = (quantity(end, scale, 2) for end in (estimate.low, estimate.high))
     if low == high or not (isinstance(low, Quantity) and isinstance(high, Quantity)):
         return high
     unit, places = high.unit, [*low.to(high.unit).places, *high.places]
-    is_one = low.unit == unit or abs(found.low) >= LEAST_IN_SPAN * unit.scale
+    is_one = low.unit == unit or abs(estimate.low) >= LEAST_IN_SPAN * unit.scale
     text = None if is_one else f"{low} to {high}"
-    return _made([found.low, found.high], places, unit, scale, "{0} to {1}{unit}", text=text)
+    return _made([estimate.low, estimate.high], places, unit, scale, "{0} to {1}{unit}", text=text)
 
 
-def middle(found: Estimate, scale: Scale) -> str:
+def middle(estimate: Estimate, scale: Scale) -> str:
     """The value beside its `span`: with two digits, in the unit of its high end unless it would be below 0.1 of it."""
-    ends = span(found, scale)
+    ends = span(estimate, scale)
     if not isinstance(ends, Quantity):
-        return quantity(found.value, scale, 2)
-    is_one = ends == ends.to(ends.unit) or abs(found.value) >= LEAST_IN_SPAN * ends.unit.scale
-    return _in(ends.unit, found.value, scale, 2) if is_one else quantity(found.value, scale, 2)
+        return quantity(estimate.value, scale, 2)
+    is_one = ends == ends.to(ends.unit) or abs(estimate.value) >= LEAST_IN_SPAN * ends.unit.scale
+    return _in(ends.unit, estimate.value, scale, 2) if is_one else quantity(estimate.value, scale, 2)
 
 
 def stated(value: float, scale: Scale) -> str:
@@ -224,8 +226,8 @@ def stated(value: float, scale: Scale) -> str:
     unit = _unit(value, scale, STATED_DIGITS)
     figures = trimmed(value / unit.scale, STATED_DIGITS)
     zeros = len(figures) - len(figures.rstrip("0"))
-    place = -len(figures.partition(".")[2]) if "." in figures else zeros
-    return _made([value], [place], unit, scale, text=_named(figures, unit))
+    power = -len(figures.partition(".")[2]) if "." in figures else zeros
+    return _made([value], [power], unit, scale, text=_named(figures, unit))
 
 
 def duration(value_ns: float | None, digits: int | None = None) -> str:
@@ -261,9 +263,9 @@ def _significant_place(value: float, digits: int) -> int:
     """The power of ten of the last of so many significant digits; 0 for 0."""
     if value == 0:
         return 0
-    place = exponent(value) - digits + 1
+    power = exponent(value) - digits + 1
     # Rounding can carry into a new digit (0.9996 -> 1.00), which leaves one place too many.
-    return place + int(_steps(value, place) >= 10**digits)
+    return power + int(_steps(value, power) >= 10**digits)
 
 
 def trimmed(value: float, digits: int = 4) -> str:
@@ -272,22 +274,22 @@ def trimmed(value: float, digits: int = 4) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
-def at_place(value: float, place: int) -> str:
-    """`value` rounded to a multiple of 10 to the power of `place`, halves away from 0, with grouped thousands."""
-    steps = _steps(value, place)
-    whole, decimals = divmod(steps, 10 ** max(-place, 0))
-    text = f"{whole * 10 ** max(place, 0):,}".replace(",", GROUP)
-    if place < 0:
-        text += f".{decimals:0{-place}d}"
+def at_place(value: float, power: int) -> str:
+    """`value` rounded to a multiple of 10 to the power of `power`, halves away from 0, with grouped thousands."""
+    steps = _steps(value, power)
+    whole, decimals = divmod(steps, 10 ** max(-power, 0))
+    text = f"{whole * 10 ** max(power, 0):,}".replace(",", GROUP)
+    if power < 0:
+        text += f".{decimals:0{-power}d}"
     return MINUS + text if value < 0 and steps else text
 
 
 def exponent(value: float) -> int:
     """The power of ten of the first digit: 3 for 1085.4, -2 for 0.05."""
-    found = math.floor(math.log10(abs(value)))
-    if abs(value) < float(f"1e{found}"):  # a logarithm may be off by its last digit
-        return found - 1
-    return found + (abs(value) >= float(f"1e{found + 1}"))
+    power = math.floor(math.log10(abs(value)))
+    if abs(value) < float(f"1e{power}"):  # a logarithm may be off by its last digit
+        return power - 1
+    return power + (abs(value) >= float(f"1e{power + 1}"))
 
 
 def _named(text: str, unit: Unit) -> str:
@@ -306,11 +308,11 @@ def _place(value: float, half_width: float) -> int:
     Group (Review of Particle Physics, introduction, section 5.3).
     """
     first = exponent(half_width)
-    place = first - (half_width < 3.55 * float(f"1e{first}"))
-    return max(place, exponent(value) - MAX_DIGITS + 1) if value else place
+    power = first - (half_width < 3.55 * float(f"1e{first}"))
+    return max(power, exponent(value) - MAX_DIGITS + 1) if value else power
 
 
-def _steps(value: float, place: int) -> int:
-    """How many multiples of 10 to the power of `place`; the same arithmetic as in the page's script."""
-    scaled = abs(value) * float(f"1e{-place}") if place <= 0 else abs(value) / float(f"1e{place}")
+def _steps(value: float, power: int) -> int:
+    """How many multiples of 10 to the power of `power`; the same arithmetic as in the page's script."""
+    scaled = abs(value) * float(f"1e{-power}") if power <= 0 else abs(value) / float(f"1e{power}")
     return math.floor(scaled + 0.5)

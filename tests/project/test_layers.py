@@ -331,3 +331,17 @@ def test_hacking_names_no_file_that_is_not_there() -> None:
     made = {name for name in named if name.startswith("build/")}
     places = (PROJECT, PACKAGE, PACKAGE.parent)
     assert {name for name in named - made if not any((place / name).exists() for place in places)} == set()
+
+
+SAYING_NOTHING = {"found", "known", "one", "place", "said"}
+"""Each of these once named values of dozens of types."""
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.relative_to(PACKAGE).as_posix())
+def test_a_value_is_called_by_what_it_is(path: Path) -> None:
+    nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+    fields = {node.target for node in nodes if isinstance(node, ast.AnnAssign)}
+    values = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)} - {
+        field.id for field in fields if isinstance(field, ast.Name)
+    }
+    assert not SAYING_NOTHING & (values | {node.arg for node in nodes if isinstance(node, ast.arg)})

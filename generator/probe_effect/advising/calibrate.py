@@ -88,11 +88,11 @@ class Blocks:
 
     def rounds(self, number: int) -> dict[Turn, list[float]]:
         """CPU time of one operation, ns, in so many blocks of each turn, in random order within each round."""
-        found: dict[Turn, list[float]] = {turn: [] for turn in self.turns}
+        by_turn: dict[Turn, list[float]] = {turn: [] for turn in self.turns}
         for _ in range(number):
             for turn in self._random.sample(self.turns, len(self.turns)):
-                found[turn].append(self._block(turn))
-        return found
+                by_turn[turn].append(self._block(turn))
+        return by_turn
 
     def is_shared(self, cpu: int) -> bool:
         return float(np.median(self._stretched.get(cpu, [1.0]))) > BUSY_RATIO
@@ -142,18 +142,18 @@ def measured(task: CalibrationTask) -> HereCosts:
         raise HostNotReady(WORDS["other-language"].format(tracer=task.script.tracer))
     if why := task.tool.available():
         raise HostNotReady(why)
-    if refusing := [str(one) for one in quotas() if one.measure == "refuses"]:
+    if refusing := [str(warning) for warning in quotas() if warning.measure == "refuses"]:
         raise HostNotReady("; ".join(refusing))
     began_s = time.monotonic()
     tracing = tuple(_tracing_now())
     with CalibrationLoop() as loop:
         try:
-            found = _costs(task, loop, stand_in=True)
+            calibration = _costs(task, loop, stand_in=True)
         except HostNotReady:
             if not moved(task.script, task.probes, loop.process).notes:
                 raise
-            found = _costs(task, loop, stand_in=False)  # what stands for arguments may not compile
-    return replace(found, seconds=time.monotonic() - began_s, others=tracing + found.others)
+            calibration = _costs(task, loop, stand_in=False)  # what stands for arguments may not compile
+    return replace(calibration, seconds=time.monotonic() - began_s, others=tracing + calibration.others)
 
 
 def _costs(task: CalibrationTask, loop: CalibrationLoop, *, stand_in: bool) -> HereCosts:
@@ -163,11 +163,11 @@ def _costs(task: CalibrationTask, loop: CalibrationLoop, *, stand_in: bool) -> H
     if not script.operations:
         raise HostNotReady("; ".join(script.missing.values()) or "the script has no probes")
     operations = list(script.operations)
-    on_calls = any(one.name.startswith("call_") for one in operations)
-    if on_calls and all(one.name != PLAIN.name for one in operations):
+    on_calls = any(operation.name.startswith("call_") for operation in operations)
+    if on_calls and all(operation.name != PLAIN.name for operation in operations):
         operations.append(PLAIN)
     cpus = list(task.cpus)[:MOST_CPUS]
-    turns = [(one, cpu) for one in operations for cpu in cpus]
+    turns = [(operation, cpu) for operation in operations for cpu in cpus]
     seconds = task.seconds * BLOCK_SHARE / (2 if script.has_filter else 1)
     prints = any(PRINT in probe.actions for probe in task.script.probes)
     blocks = Blocks(loop, turns, frames=task.frames, seconds=seconds, prints=prints)
@@ -175,17 +175,22 @@ def _costs(task: CalibrationTask, loop: CalibrationLoop, *, stand_in: bool) -> H
     least = _added(blocks, move(passing=False), task.tool, loop)[0] if script.has_filter else {}
     path = {turn[1]: cost for turn, cost in added.items() if turn[0].name == PLAIN.name}
     costs: dict[ProbeKey, HereCost] = {}
-    for one in script.operations:
+    for operation in script.operations:
         by_cpu = {
-            cpu: _event_ns(one, added[one, cpu], least.get((one, cpu)), path.get(cpu))
+            cpu: _event_ns(operation, added[operation, cpu], least.get((operation, cpu)), path.get(cpu))
             for cpu in cpus
-            if (one, cpu) in added
+            if (operation, cpu) in added
         }
-        for key in one.keys if by_cpu else ():
-            notes = [script.notes.get(key), WORDS["timed-together"] if len(one.keys) > 1 else None]
+        for key in operation.keys if by_cpu else ():
+            notes = [script.notes.get(key), WORDS["timed-together"] if len(operation.keys) > 1 else None]
             notes.append(NOTES["filtered"] if least else None)
             costs[key] = HereCost(by_cpu=by_cpu, note=" ".join(filter(None, notes)) or None)
-    silent = {key: WORDS["silent"].format(attach=key[0]) for one in operations for key in one.keys if key not in costs}
+    silent = {
+        key: WORDS["silent"].format(attach=key[0])
+        for operation in operations
+        for key in operation.keys
+        if key not in costs
+    }
     shared = [str(cpu) for cpu in cpus if blocks.is_shared(cpu)]
     return HereCosts(
         costs=costs,
@@ -228,22 +233,22 @@ def _tracing_now() -> Iterator[str]:
     """Who else traces this machine, one phrase each: a probe forgotten anywhere makes every event cost more."""
     try:
         with RunStatistics() as statistics:
-            found = statistics.look().found
+            all_loaded = statistics.look().found
     except HostNotReady:  # an old kernel does not tell
         return
-    for one in found:
-        if one.sort != "bpf" or one.kind in OF_PROBES:
-            owners = ", ".join(f"{owner.comm} ({owner.pid})" for owner in one.owners)
-            yield f"{one.kind} {one.name}{f' of {owners}' if owners else ''} traced"
+    for loaded in all_loaded:
+        if loaded.sort != "bpf" or loaded.kind in OF_PROBES:
+            owners = ", ".join(f"{owner.comm} ({owner.pid})" for owner in loaded.owners)
+            yield f"{loaded.kind} {loaded.name}{f' of {owners}' if owners else ''} traced"
 
 
-def _event_ns(one: Operation, added: Estimate, least: Estimate | None, path: Estimate | None) -> Estimate:
+def _event_ns(operation: Operation, added: Estimate, least: Estimate | None, path: Estimate | None) -> Estimate:
     """What one event of one of an operation's probes costs, without what its other system calls pay."""
-    if one.calls and path is not None:
-        added = estimates.difference(added, path.times(one.calls))
+    if operation.calls and path is not None:
+        added = estimates.difference(added, path.times(operation.calls))
     if least is not None and added.low is not None and least.low is not None:
         added = added._replace(low=min(added.low, least.low))
-    return added.times(1 / (one.events * len(one.keys)))
+    return added.times(1 / (operation.events * len(operation.keys)))
 
 
 CALLED_OTHERWISE = {call: function for function, call in NAMED_OTHERWISE.items()}
@@ -283,13 +288,15 @@ def _placed(script: Script, index: int, probe: ScriptProbe, pid: int | None, fin
     if not attaches:
         why = f"{probe.attach}: nothing here that could be counted answers to it; say how often it fires with --rate"
         return PlacedProbe(index=index, probe=probe, why=why)
-    found, refusals = list[Place](), list[str]()
+    probe_sites, refusals = list[Place](), list[str]()
     for attach in attaches:
         try:
-            found += find(attach, probe.kind, ROOT, pid)
+            probe_sites += find(attach, probe.kind, ROOT, pid)
         except NotHere as error:
             refusals.append(str(error))
-    return PlacedProbe(index=index, probe=probe, places=tuple(found), why=None if found else "; ".join(refusals))
+    return PlacedProbe(
+        index=index, probe=probe, places=tuple(probe_sites), why=None if probe_sites else "; ".join(refusals)
+    )
 
 
 def _attaches(script: Script, probe: ScriptProbe) -> Iterator[str]:
@@ -307,18 +314,24 @@ def _attaches(script: Script, probe: ScriptProbe) -> Iterator[str]:
 
 def asked(probes: Iterable[PlacedProbe], architecture: str, kernel_release: str) -> Iterator[AskedProbe]:
     """The probes apart by how they fire, on a kernel as `uname` names it."""
-    for one in probes:
-        for how, its in by_mechanism(one.places, architecture, kernel_release).items():
-            yield AskedProbe(one.index, (one.probe.attach, how), one.probe.kind, tuple(its))
+    for probe in probes:
+        for how, its in by_mechanism(probe.places, architecture, kernel_release).items():
+            yield AskedProbe(probe.index, (probe.probe.attach, how), probe.probe.kind, tuple(its))
 
 
-def by_mechanism(found: Iterable[Place], architecture: str, kernel_release: str) -> dict[str | None, list[Place]]:
-    return grouped_by(found, lambda place: mechanism_at(place, architecture, kernel_release)) or {None: []}
+def by_mechanism(probe_sites: Iterable[Place], architecture: str, kernel_release: str) -> dict[str | None, list[Place]]:
+    return grouped_by(probe_sites, lambda probe_site: mechanism_at(probe_site, architecture, kernel_release)) or {
+        None: []
+    }
 
 
-def mechanism_at(place: Place, architecture: str, kernel_release: str) -> str | None:
+def mechanism_at(probe_site: Place, architecture: str, kernel_release: str) -> str | None:
     """How a user probe at a place fires; None of a place in the kernel, and where it is not known."""
-    return None if place.first_bytes is None else mechanism(place.first_bytes.hex(" "), architecture, kernel_release)
+    return (
+        None
+        if probe_site.first_bytes is None
+        else mechanism(probe_site.first_bytes.hex(" "), architecture, kernel_release)
+    )
 
 
 def recorded(key: Key, path: Path, tool: Tracer, cpu: int) -> Sequence[ProbeCalibration]:
@@ -326,16 +339,18 @@ def recorded(key: Key, path: Path, tool: Tracer, cpu: int) -> Sequence[ProbeCali
     try:
         script = read_script(path.read_text(encoding="utf-8"))
         probes = list(asked(placed(script, None), os.uname().machine, os.uname().release))
-        found = measured(CalibrationTask(script=script, probes=probes, tool=tool, cpus=[cpu]))
+        calibration = measured(CalibrationTask(script=script, probes=probes, tool=tool, cpus=[cpu]))
     except (HostNotReady, UsageError) as error:
         return [ProbeCalibration(*key, note=as_note(str(error)))]
     rows = []
-    others = f"Meanwhile {' and '.join(found.others)}." if found.others else None
-    for (probe, how), cost in found.costs.items():
+    others = f"Meanwhile {' and '.join(calibration.others)}." if calibration.others else None
+    for (probe, how), cost in calibration.costs.items():
         note = " ".join(filter(None, [cost.note, others]))
-        call = found.calls.by_cpu.get(cpu) if found.calls else None
+        call = calibration.calls.by_cpu.get(cpu) if calibration.calls else None
         rows.append(ProbeCalibration(*key, probe, how, cost.by_cpu[cpu], call, as_note(note) if note else None))
-    return rows + [ProbeCalibration(*key, probe, how, note=as_note(why)) for (probe, how), why in found.missing.items()]
+    return rows + [
+        ProbeCalibration(*key, probe, how, note=as_note(why)) for (probe, how), why in calibration.missing.items()
+    ]
 
 
 BOOT = "proc/sys/kernel/random/boot_id"
@@ -353,7 +368,7 @@ def calibrated(task: CalibrationTask) -> HereCosts:
         os.uname().release,
         task.tool.version(),
         task.script.text,
-        [(probe.at, probe.key, [place.name for place in probe.places[:1]]) for probe in task.probes],
+        [(probe.at, probe.key, [probe_site.name for probe_site in probe.places[:1]]) for probe in task.probes],
         task.frames,
         sorted(item for item in os.environ.items() if item[0].startswith("BPFTRACE_")),
     ]
@@ -366,22 +381,22 @@ def calibrated(task: CalibrationTask) -> HereCosts:
         kept = _read(json.loads(path.read_bytes()))
         if all(set(task.cpus) <= set(cost.by_cpu) for cost in kept.costs.values()):
             return kept
-    found = measured(task)
-    if found.others:  # it can be better the next time
-        return found
+    calibration = measured(task)
+    if calibration.others:  # it can be better the next time
+        return calibration
     with contextlib.suppress(OSError):
-        path.write_text(json.dumps(_written(found)), encoding="utf-8")
-    return found
+        path.write_text(json.dumps(_written(calibration)), encoding="utf-8")
+    return calibration
 
 
-def _written(found: HereCosts) -> dict[str, Any]:
+def _written(calibration: HereCosts) -> dict[str, Any]:
     return {
-        "seconds": found.seconds,
-        "others": found.others,
-        "missing": list(found.missing.items()),
-        "memory": found.memory,
-        "costs": [(key, list(one.by_cpu.items()), one.note) for key, one in found.costs.items()],
-        "calls": list(found.calls.by_cpu.items()) if found.calls else None,
+        "seconds": calibration.seconds,
+        "others": calibration.others,
+        "missing": list(calibration.missing.items()),
+        "memory": calibration.memory,
+        "costs": [(key, list(cost.by_cpu.items()), cost.note) for key, cost in calibration.costs.items()],
+        "calls": list(calibration.calls.by_cpu.items()) if calibration.calls else None,
     }
 
 

@@ -92,7 +92,7 @@ class PredictedHere(NamedTuple):
         }
 
 
-def predicted_here(found: Evidence, question: Question) -> list[PredictedHere]:
+def predicted_here(evidence: Evidence, question: Question) -> list[PredictedHere]:
     """Each case of a question, measured on this machine now.
 
     Raises: HostNotReady where a case has no script of bpftrace, or cannot be timed here.
@@ -100,22 +100,24 @@ def predicted_here(found: Evidence, question: Question) -> list[PredictedHere]:
     mount_for_our_time()
     predicted = []
     for asked in question.probes:
-        suite, case = found.of[asked.case]
-        path = script_path(found.folders[suite.id], asked.case, TOOL) if suite.id in found.folders else None
+        suite, case = evidence.of[asked.case]
+        path = script_path(evidence.folders[suite.id], asked.case, TOOL) if suite.id in evidence.folders else None
         if path is None:
             raise HostNotReady(f"{asked.case}: it has no script of bpftrace, and no other can be timed here")
         script = read_script(path.read_text(encoding="utf-8"))
-        events = [(at, one) for at, one in enumerate(script.probes) if one.kind not in NO_EVENTS]
+        events = [(at, probe) for at, probe in enumerate(script.probes) if probe.kind not in NO_EVENTS]
         probes = [
             # A static probe is at its name; a function is one of a workload that does not run.
-            AskedProbe(at, (one.attach, None), one.kind, (Place(kind=one.kind, name=one.attach.partition(":")[2]),))
-            for at, one in events
+            AskedProbe(
+                at, (probe.attach, None), probe.kind, (Place(kind=probe.kind, name=probe.attach.partition(":")[2]),)
+            )
+            for at, probe in events
         ]
         costs = calibrated(CalibrationTask(script=script, probes=probes, tool=Bpftrace()))
         if costs.missing:
             raise HostNotReady("; ".join(costs.missing.values()))
-        cost = estimates.total([one.on({}) for one in costs.costs.values()])
-        apart = spread_of(found, TOOL, events[0][1].kind, [case.action])
+        cost = estimates.total([here_cost.on({}) for here_cost in costs.costs.values()])
+        apart = spread_of(evidence, TOOL, events[0][1].kind, [case.action])
         slowdown = slowdown_at(multiplied(cost, apart.factor) if apart else cost, asked.rate_hz)
         predicted.append(PredictedHere(asked.case, cost, slowdown))
     return predicted
@@ -144,17 +146,17 @@ class CodeInstruction(NamedTuple):
     operands: str
 
 
-def with_less_cost(one: Countable, here: Facts) -> Countable:
+def with_less_cost(countable: Countable, here: Facts) -> Countable:
     """What counts the same events at less cost; the same where nothing does.
 
     A function returns as often as it is called, so that its returns are counted at its calls.
     """
-    if one.kind == "uretprobe":
-        one = replace(one, kind="uprobe")
-    if one.mechanism != "stepped" or one.path is None or len(one.offsets) != 1:
-        return one
-    offset = counting_offset(one.path, one.offsets[0], here)
-    return one if offset is None else replace(one, kind="uprobe", offsets=(offset,), mechanism="emulated")
+    if countable.kind == "uretprobe":
+        countable = replace(countable, kind="uprobe")
+    if countable.mechanism != "stepped" or countable.path is None or len(countable.offsets) != 1:
+        return countable
+    offset = counting_offset(countable.path, countable.offsets[0], here)
+    return countable if offset is None else replace(countable, kind="uprobe", offsets=(offset,), mechanism="emulated")
 
 
 @cache
@@ -168,19 +170,24 @@ def counting_offset(path: Path, offset: int, here: Facts) -> int | None:
         return None
     disassembler = capstone.Cs(*MODES[here.architecture])
     function = list(map(CodeInstruction._make, disassembler.disasm_lite(code, offset)))
-    if sum(one.size for one in function) < len(code):  # what follows bytes that are no instruction is not known
+    if sum(instruction.size for instruction in function) < len(
+        code
+    ):  # what follows bytes that are no instruction is not known
         return None
-    straight = [*takewhile(lambda one: not BRANCH.match(one.name), function)]
+    straight = [*takewhile(lambda instruction: not BRANCH.match(instruction.name), function)]
     after = function[len(straight) : len(straight) + 1]
-    jumps = [one for one in function if JUMP.match(one.name)]
-    targets = [TARGET.search(one.operands) for one in jumps]
+    jumps = [instruction for instruction in function if JUMP.match(instruction.name)]
+    targets = [TARGET.search(instruction.operands) for instruction in jumps]
     if not all(targets):  # a jump to where a register says may go anywhere
         return None
-    last = min((at for found in targets if found and (at := int(found[1], 16)) > offset), default=offset + len(code))
-    for one in [*straight, *after][1:]:
-        first_bytes = code[one.offset - offset :][:FIRST_BYTES]
-        if one.offset < last and mechanism(first_bytes.hex(" "), here.architecture, here.kernel_release) == "emulated":
-            return one.offset
+    last = min((at for target in targets if target and (at := int(target[1], 16)) > offset), default=offset + len(code))
+    for instruction in [*straight, *after][1:]:
+        first_bytes = code[instruction.offset - offset :][:FIRST_BYTES]
+        if (
+            instruction.offset < last
+            and mechanism(first_bytes.hex(" "), here.architecture, here.kernel_release) == "emulated"
+        ):
+            return instruction.offset
     return None
 
 
@@ -212,25 +219,25 @@ MOST_READ = 200
 
 def countables(probes: Sequence[PlacedProbe], here: Facts) -> list[Countable]:
     """What is to be counted: each place once, and all system calls where the script has probes on some."""
-    found = []
-    for one in probes:
-        kind = COUNTED_AS.get(one.probe.kind, "tracepoint")
-        if one.probe.hz is not None:
-            found.append(Countable(probe=one.counted_name(None), kind=kind, hz=one.probe.hz))
-        for place in one.places:
+    all_countables = []
+    for probe in probes:
+        kind = COUNTED_AS.get(probe.probe.kind, "tracepoint")
+        if probe.probe.hz is not None:
+            all_countables.append(Countable(probe=probe.counted_name(None), kind=kind, hz=probe.probe.hz))
+        for probe_site in probe.places:
             at_place = Countable(
-                probe=one.counted_name(place),
+                probe=probe.counted_name(probe_site),
                 kind=kind,
-                name=place.name,
-                path=place.path,
-                offsets=() if place.offset is None else (place.offset,),
-                semaphore=place.semaphore_offset or 0,
-                mechanism=mechanism_at(place, here.architecture, here.kernel_release),
+                name=probe_site.name,
+                path=probe_site.path,
+                offsets=() if probe_site.offset is None else (probe_site.offset,),
+                semaphore=probe_site.semaphore_offset or 0,
+                mechanism=mechanism_at(probe_site, here.architecture, here.kernel_release),
             )
-            found.append(with_less_cost(at_place, here) if len(one.places) <= MOST_READ else at_place)
-    if any(one.probe.kind in ON_CALLS and one.places for one in probes):
-        found.append(Countable(probe=CALLS, kind="tracepoint", name=EVERY_CALL.partition(":")[2]))
-    return found
+            all_countables.append(with_less_cost(at_place, here) if len(probe.places) <= MOST_READ else at_place)
+    if any(probe.probe.kind in ON_CALLS and probe.places for probe in probes):
+        all_countables.append(Countable(probe=CALLS, kind="tracepoint", name=EVERY_CALL.partition(":")[2]))
+    return all_countables
 
 
 def called_elsewhere(
@@ -240,11 +247,11 @@ def called_elsewhere(
     if counted is None or pid is None:
         return
     silent = {rate.probe for rate in counted.rates if not rate.events}
-    for one in probes:
-        for place in one.places:
-            if place.kind in {"uprobe", "uretprobe"} and one.counted_name(place) in silent:
-                for path in same_function_elsewhere(place, pid)[:MOST_ELSEWHERE]:
-                    yield one.probe.attach, f"{place.kind}:{path}:{place.name}"
+    for probe in probes:
+        for probe_site in probe.places:
+            if probe_site.kind in {"uprobe", "uretprobe"} and probe.counted_name(probe_site) in silent:
+                for path in same_function_elsewhere(probe_site, pid)[:MOST_ELSEWHERE]:
+                    yield probe.probe.attach, f"{probe_site.kind}:{path}:{probe_site.name}"
 
 
 def groups(
@@ -255,20 +262,20 @@ def groups(
     `given_hz`: attach point to the rate that somebody gave, events/s in one thread. `here`: this machine, whose kernel
     decides how a user probe fires. Raises: UsageError for a rate of a probe that the script has not.
     """
-    known = list(probes)
-    if unknown := given_hz.keys() - {one.probe.attach for one in known}:
-        has = list(dict.fromkeys(one.probe.attach[:LONGEST_NAME] for one in known))
+    placed_probes = list(probes)
+    if unknown := given_hz.keys() - {probe.probe.attach for probe in placed_probes}:
+        has = list(dict.fromkeys(probe.probe.attach[:LONGEST_NAME] for probe in placed_probes))
         more = f" and {len(has) - MOST_NAMED} more" if len(has) > MOST_NAMED else ""
         listed = ", ".join(has[:MOST_NAMED]) + more
         msg = f"--rate {shortened(unknown.pop())}: the script has no such probe; it has {listed}"
         raise UsageError(msg)
-    rates = {} if counted is None else {one.probe: one for one in counted.rates}
-    return [group for one in known for group in _groups(one, rates, given_hz.get(one.probe.attach), here)]
+    rates = {} if counted is None else {rate.probe: rate for rate in counted.rates}
+    return [group for probe in placed_probes for group in _groups(probe, rates, given_hz.get(probe.probe.attach), here)]
 
 
 def starts(counted: CountResult) -> ProbeGroup | None:
     """The starts of programs with their rate, as a group of events; None where nobody counted them."""
-    rate = next((one for one in counted.rates if one.probe == STARTS), None)
+    rate = next((probe_rate for probe_rate in counted.rates if probe_rate.probe == STARTS), None)
     if rate is None:
         return None
     return ProbeGroup(
@@ -283,10 +290,10 @@ def starts(counted: CountResult) -> ProbeGroup | None:
 
 
 def _groups(
-    one: PlacedProbe, rates: Mapping[str, ProbeRate], given_hz: float | None, here: Facts
+    probe: PlacedProbe, rates: Mapping[str, ProbeRate], given_hz: float | None, here: Facts
 ) -> Iterator[ProbeGroup]:
-    for how, its in by_mechanism(one.places, here.architecture, here.kernel_release).items():
-        names = [one.counted_name(place) for place in its] or [one.counted_name(None)]
+    for how, its in by_mechanism(probe.places, here.architecture, here.kernel_release).items():
+        names = [probe.counted_name(probe_site) for probe_site in its] or [probe.counted_name(None)]
         seen = [rates[name] for name in names if name in rates]
         first = its[0].first_bytes if len(its) == 1 else None
         threads: dict[int, float] | None = None
@@ -298,9 +305,9 @@ def _groups(
             for tid, hz in (item for rate in seen for item in rate.thread_hz.items()):
                 threads[tid] = threads.get(tid, 0.0) + hz
         yield replace(
-            ProbeGroup.of(one.probe),
+            ProbeGroup.of(probe.probe),
             mechanism=how,
-            matched=len(its) or (None if matches_many(one.probe.attach) else 1),
+            matched=len(its) or (None if matches_many(probe.probe.attach) else 1),
             first_bytes=first.hex(" ") if first else None,
             rates_hz=threads,
             rate_hz=rate_hz,
@@ -308,32 +315,32 @@ def _groups(
             rate_low_hz=_all(rate.low_hz for rate in seen) if given_hz is None else None,
             rate_high_hz=_all(rate.high_hz for rate in seen) if given_hz is None else None,
             busiest_hz=_all(rate.busiest_hz for rate in seen) if given_hz is None else None,
-            why=one.why or "; ".join(dict.fromkeys(rate.note for rate in seen if rate.note)) or None,
+            why=probe.why or "; ".join(dict.fromkeys(rate.note for rate in seen if rate.note)) or None,
         )
 
 
 def events_by_cpu(rates: Iterable[ProbeRate]) -> dict[int, int]:
     events: Counter[int] = Counter()
-    for one in rates:
-        events.update(one.by_cpu)
+    for rate in rates:
+        events.update(rate.by_cpu)
     return {cpu: number for cpu, number in events.most_common() if number}
 
 
-def fires_itself(one: PlacedProbe, script: Script) -> bool:
+def fires_itself(probe: PlacedProbe, script: Script) -> bool:
     """Whether what a probe prints is written by a system call that fires it again.
 
     strace, perf trace and the like leave themselves out, or trace only whom they are told.
     """
     if script.language not in {"bpftrace", "d"}:
         return False
-    prints = PRINT in one.probe.actions and script.pid_filter is None and not one.probe.has_filter
-    return prints and any(place.name in WRITES for place in one.places)
+    prints = PRINT in probe.probe.actions and script.pid_filter is None and not probe.probe.has_filter
+    return prints and any(probe_site.name in WRITES for probe_site in probe.places)
 
 
 def _all(values: Iterable[float | None]) -> float | None:
     """The sum of values; None without any, or if one of them is not known."""
-    known = list(values)
-    return None if not known or None in known else sum(one for one in known if one is not None)
+    all_values = list(values)
+    return None if not all_values or None in all_values else sum(value for value in all_values if value is not None)
 
 
 MAPPED_BY_ALL = re.compile(r"(?:libc|ld)[.-].*so")
@@ -363,11 +370,11 @@ def start_cost(path: Path) -> Estimate | None:
 
     Raises: OSError, HostNotReady where the kernel refuses.
     """
-    found = (matching_functions(path, name).get(name) for name in UNCALLED)
-    place = next(filter(None, found), None)
-    if place is None:
+    functions = (matching_functions(path, name).get(name) for name in UNCALLED)
+    function = next(filter(None, functions), None)
+    if function is None:
         return None
-    probe = Countable(probe="", kind="uprobe", path=path, offsets=(place.offset,))
+    probe = Countable(probe="", kind="uprobe", path=path, offsets=(function.offset,))
     with_ns, without_ns = [], []
     with contextlib.closing(Attachments([probe], [os.getpid()], follow=False)) as attachments:
         for _ in range(START_ROUNDS):

@@ -61,12 +61,12 @@ class CalibrationLoop:
 
     def __init__(self) -> None:
         path = compiled(SOURCE, c_compiler(FLAGS + NOP10_FLAGS), "calibration/calibration-loop").path
-        said = run_program([str(path), "--calls"], None)
-        if said.returncode:
-            msg = f"the program that the C compiler made of {SOURCE.name} does not run here: {said.stderr.strip()}"
+        process = run_program([str(path), "--calls"], None)
+        if process.returncode:
+            msg = f"the program that the C compiler made of {SOURCE.name} does not run here: {process.stderr.strip()}"
             raise HostNotReady(msg)
         self._child = Child([str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        self.process = LoopProcess(path, self._child.pid, frozenset(said.stdout.split()))
+        self.process = LoopProcess(path, self._child.pid, frozenset(process.stdout.split()))
 
     def __enter__(self) -> Self:
         return self
@@ -147,7 +147,7 @@ class Traced:
         self._work.remove()
 
     def _runs(self) -> int:
-        return sum(one.runs for one in bpf_objects.programs() if one.id not in self._before)
+        return sum(program.runs for program in bpf_objects.programs() if program.id not in self._before)
 
 
 MAP = "anon_inode:bpf-map"
@@ -163,8 +163,8 @@ def held_memory(pid: int) -> TracerMemory | None:
         for link in (folder / "fd").iterdir():
             with contextlib.suppress(FileNotFoundError):  # it has been closed meanwhile
                 if str(link.readlink()) == MAP:
-                    found = dict(FIELD.findall((folder / "fdinfo" / link.name).read_text(encoding="utf-8")))
-                    maps[found["map_id"]] = int(found["map_type"]) == RING, _taken_bytes(found)
+                    fields = dict(FIELD.findall((folder / "fdinfo" / link.name).read_text(encoding="utf-8")))
+                    maps[fields["map_id"]] = int(fields["map_type"]) == RING, _taken_bytes(fields)
         mapped = (folder / "maps").read_text(encoding="utf-8", errors="replace")
     except (OSError, LookupError, ValueError):
         return None
@@ -175,13 +175,13 @@ def held_memory(pid: int) -> TracerMemory | None:
     return TracerMemory(_sum(others), _sum([*rings, buffers]), is_measured=True)
 
 
-def _taken_bytes(found: dict[str, str]) -> int | None:
+def _taken_bytes(fields: dict[str, str]) -> int | None:
     """What a map takes, by the lines of its fdinfo; by the law where the kernel only estimates it."""
     if series_of(read_text(ROOT, "proc/sys/kernel/osrelease") or "") >= series_of(MEMLOCK_SINCE):
-        return int(found["memlock"])
-    kind, key, value, entries = (int(found[name]) for name in ("map_type", "key_size", "value_size", "max_entries"))
-    one = BpfMap(kind=kind, key_bytes=key, value_bytes=value, entries=entries, flags=int(found["map_flags"], 16))
-    return one.taken_bytes(kernel_calls.possible_cpus(), os.sysconf("SC_PAGE_SIZE"))
+        return int(fields["memlock"])
+    kind, key, value, entries = (int(fields[name]) for name in ("map_type", "key_size", "value_size", "max_entries"))
+    bpf_map = BpfMap(kind=kind, key_bytes=key, value_bytes=value, entries=entries, flags=int(fields["map_flags"], 16))
+    return bpf_map.taken_bytes(kernel_calls.possible_cpus(), os.sysconf("SC_PAGE_SIZE"))
 
 
 def _sum(sizes: list[int | None]) -> int | None:

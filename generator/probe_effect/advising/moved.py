@@ -132,10 +132,10 @@ class _Mover:
         return _Move(f"{provider}:{prefix}{PLAIN_CALL}", f"call_{PLAIN_CALL}")
 
     def _in_loop(self, probe: AskedProbe) -> _Move | str:
-        place, (_, mechanism) = probe.places[0], probe.key
+        probe_site, (_, mechanism) = probe.places[0], probe.key
         sort = mechanism or "emulated"
         of_sort = [key for key in self._slots if key[0] == sort]
-        slot = self._slots.setdefault((sort, f"{place.path} {place.name} {place.offset}"), len(of_sort))
+        slot = self._slots.setdefault((sort, f"{probe_site.path} {probe_site.name} {probe_site.offset}"), len(of_sort))
         if slot >= SLOTS:
             return WORDS["no-slot"].format(slots=SLOTS)
         provider = "uretprobe" if probe.kind == "uretprobe" else "uprobe"
@@ -143,15 +143,17 @@ class _Mover:
 
     def _static(self, probe: AskedProbe, clause: Clause) -> _Move | str:
         written = self._points[probe.at][1].text
-        for place in probe.places:
-            found = OF_CALL.fullmatch(place.name)
-            if found and found[1] in self._loop.calls:
-                attach = written if len(probe.places) == 1 else f"tracepoint:{place.name}"
-                return _Move(attach, f"call_{found[1]}")
-            if place.name.startswith("raw_syscalls:"):
+        for probe_site in probe.places:
+            match = OF_CALL.fullmatch(probe_site.name)
+            if match and match[1] in self._loop.calls:
+                attach = written if len(probe.places) == 1 else f"tracepoint:{probe_site.name}"
+                return _Move(attach, f"call_{match[1]}")
+            if probe_site.name.startswith("raw_syscalls:"):
                 return _Move(written, f"call_{PLAIN_CALL}")
-            if place.name in ON_SWITCH and any("stack" in action for action in self._script.probes[probe.at].actions):
-                return _Move(f"tracepoint:{place.name}" if len(probe.places) > 1 else written, "switch", 2, 4)
+            if probe_site.name in ON_SWITCH and any(
+                "stack" in action for action in self._script.probes[probe.at].actions
+            ):
+                return _Move(f"tracepoint:{probe_site.name}" if len(probe.places) > 1 else written, "switch", 2, 4)
         if not self._stand_in:
             return WORDS["no-way-in-loop"]
         end = re.match(r"syscalls:sys_(enter|exit)_", probe.places[0].name)
@@ -163,7 +165,9 @@ class _Mover:
     def _edits(self, clause: Clause, moves: dict[int, list[str]]) -> Iterator[Edit]:
         if all(point.text.partition(":")[0].lower() in {*NO_EVENTS, "i"} for point in clause.attach_points):
             return
-        attach = [one for point in clause.attach_points for one in dict.fromkeys(moves.get(point.start, ()))]
+        attach = [
+            attach_point for point in clause.attach_points for attach_point in dict.fromkeys(moves.get(point.start, ()))
+        ]
         first, last = clause.attach_points[0], clause.attach_points[-1]
         end = clause.block.tokens[-1].end if clause.block.tokens else last.start + len(last.text)
         if not attach:

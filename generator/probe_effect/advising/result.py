@@ -143,10 +143,13 @@ HEIGHT = 340
 
 def trial_json(result: TrialResult, journal: Path) -> dict[str, Any]:
     settings = result.settings
-    found = {script.label: _script_json(result, script.label) for script in settings.scripts}
+    script_by_label = {script.label: _script_json(result, script.label) for script in settings.scripts}
     return {
-        **found["A"],
-        "scripts": [{"label": one.label, "name": one.name, **found[one.label]} for one in settings.scripts],
+        **script_by_label["A"],
+        "scripts": [
+            {"label": trial_script.label, "name": trial_script.name, **script_by_label[trial_script.label]}
+            for trial_script in settings.scripts
+        ],
         **interval_json(result.more("B", "A"), "difference", "ratio"),
         "runs": runs_json(result),
         "command": list(settings.command),
@@ -218,5 +221,5 @@ def predicted(text: str, command: tuple[str, ...], data: DataFolder) -> SaidBefo
     advice = answer.advice
     if advice.slowdown is None or not advice.is_whole:
         return SaidBefore(None, None, answer.not_counted or headline(answer))
-    bases = dict.fromkeys(one.part.basis for one in advice.probes if one.part is not None)
+    bases = dict.fromkeys(probe.part.basis for probe in advice.probes if probe.part is not None)
     return SaidBefore(advice.slowdown, ", ".join(bases) or None)

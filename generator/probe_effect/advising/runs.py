@@ -85,10 +85,13 @@ class CommandLineSession(ToolSession):
         return shlex.split(self.script.read_text(encoding="utf-8"))
 
     def is_live(self) -> bool:
-        pid, found, before = self.child.pid if self.child else 0, holders(), self._held
-        owners = [*found.of_program.values(), *([one] * number for one, number in found.perf_events.items())]
-        traced = (one for tracer, some in found.traced.items() if tracer.pid == pid for one in some)
-        self._held = sum(one.pid == pid for some in owners for one in some) + len([*traced])
+        pid, all_holders, before = self.child.pid if self.child else 0, holders(), self._held
+        owners = [
+            *all_holders.of_program.values(),
+            *([process] * number for process, number in all_holders.perf_events.items()),
+        ]
+        traced = (process for tracer, some in all_holders.traced.items() if tracer.pid == pid for process in some)
+        self._held = sum(process.pid == pid for some in owners for process in some) + len([*traced])
         return 0 < before == self._held
 
     def count(self) -> tuple[int | None, int | None]:
@@ -97,8 +100,8 @@ class CommandLineSession(ToolSession):
 
 def fired(statistics: RunStatistics, tracer_pid: int) -> int | None:
     """How often a tracer's BPF programs fired since statistics are on; None without them. Raises: HostNotReady."""
-    its = [one for one in statistics.look().found if any(owner.pid == tracer_pid for owner in one.owners)]
-    return sum(one.events or 0 for one in its) if any(one.sort == "bpf" for one in its) else None
+    its = [loaded for loaded in statistics.look().found if any(owner.pid == tracer_pid for owner in loaded.owners)]
+    return sum(loaded.events or 0 for loaded in its) if any(loaded.sort == "bpf" for loaded in its) else None
 
 
 PR_SET_CHILD_SUBREAPER = 36
@@ -320,5 +323,5 @@ class CommandTrial:
             msg = f"{what}, failed with exit status {ended.exit_status}; --ignore-failure goes on in spite of it"
         else:
             return ended
-        said = words(self._work.err)[-COMPLAINT:]
-        raise ProbeEffectError(f"{msg}: {said}" if said else msg)
+        complaint = words(self._work.err)[-COMPLAINT:]
+        raise ProbeEffectError(f"{msg}: {complaint}" if complaint else msg)

@@ -100,8 +100,8 @@ def answer_script(question: ScriptQuestion, data: DataFolder, system: RunningSys
     """
     catalogue = read_numbers(data)
     script = tool_script(question.text, read_packages(data))
-    if script is None and (known := what_is_known(catalogue, command_name(question.text))):
-        raise UsageError(known)
+    if script is None and (sentence := what_is_known(catalogue, command_name(question.text))):
+        raise UsageError(sentence)
     script = script or read_script(question.text)
     costs, facts = evidence(catalogue, partial(read_sources, data)), system.facts
     tracer = tracer_of(costs, script, question.tracer)
@@ -110,12 +110,14 @@ def answer_script(question: ScriptQuestion, data: DataFolder, system: RunningSys
     _check_compiles(script, probes, system)
     if question.machine is not None:
         unknown([question.machine], costs.machines, "machine")
-    machines = [one.machine for one in machines_for(costs, facts, question.machine)]
+    machines = [likeness.machine for likeness in machines_for(costs, facts, question.machine)]
     counted, refusal = _counted(question, probes, system)
     calibration, not_calibrated = None, None
     if question.machine is None:
         calibration, not_calibrated = _calibrated(script, probes, tracer, counted, system)
-    events = [replace(one, frames=question.frames) for one in here.groups(probes, counted, question.rates_hz, facts)]
+    events = [
+        replace(group, frames=question.frames) for group in here.groups(probes, counted, question.rates_hz, facts)
+    ]
     rates = () if counted is None else counted.rates
     measured_here, started = calibration, None if counted is None else here.starts(counted)
     if started is not None and (added := _start_added(probes, started, system)) is not None:
@@ -128,7 +130,7 @@ def answer_script(question: ScriptQuestion, data: DataFolder, system: RunningSys
         tracer,
         events,
         _threads(counted, question.rates_hz),
-        calls_hz=next((dict(one.thread_hz) for one in rates if one.probe == CALLS), {}),
+        calls_hz=next((dict(rate.thread_hz) for rate in rates if rate.probe == CALLS), {}),
         whole=_whole(question.target, counted),
         budget_ratio=question.budget_ratio,
         here=measured_here,
@@ -151,9 +153,13 @@ def answer_script(question: ScriptQuestion, data: DataFolder, system: RunningSys
         memory=(calibration and calibration.memory) or _memory(question, tracer, system),
         probes=number,
         cheaper=tuple(cheaper(script)),
-        fires_itself=tuple(one.probe.attach for one in probes if here.fires_itself(one, script)),
+        fires_itself=tuple(
+            placed_probe.probe.attach for placed_probe in probes if here.fires_itself(placed_probe, script)
+        ),
         in_red_zone=tuple(
-            one.group.attach for one in advice.probes if writes_red_zone(one.group.mechanism, facts.kernel_release)
+            advised_probe.group.attach
+            for advised_probe in advice.probes
+            if writes_red_zone(advised_probe.group.mechanism, facts.kernel_release)
         ),
         elsewhere=tuple(here.called_elsewhere(probes, counted, question.target.pid)),
         elsewhere_hz=_elsewhere_hz(probes, counted, question.target),
@@ -195,11 +201,11 @@ def _elsewhere_hz(probes: Sequence[PlacedProbe], counted: CountResult | None, ta
     """Attach point of each user probe that is set in all processes, to how often it fires in others, events/s."""
     if counted is None or not target.everywhere:
         return {}
-    rates = {one.probe: one.elsewhere_events / one.seconds for one in counted.rates if one.seconds}
+    rates = {rate.probe: rate.elsewhere_events / rate.seconds for rate in counted.rates if rate.seconds}
     return {
-        one.probe.attach: sum(rates.get(one.counted_name(place), 0.0) for place in one.places)
-        for one in probes
-        if one.probe.kind in IN_FILES
+        probe.probe.attach: sum(rates.get(probe.counted_name(probe_site), 0.0) for probe_site in probe.places)
+        for probe in probes
+        if probe.probe.kind in IN_FILES
     }
 
 
@@ -225,7 +231,7 @@ def _counted(
         return None, "none of its probes can be counted here"
     if question.target.pid is None and question.machine is None and system.calibrate and _file_of_all(probes):
         wanted.append(Countable(probe=STARTS, kind="tracepoint", name="sched:sched_process_exec"))
-    number = sum(len(one.places) for one in probes)
+    number = sum(len(placed_probe.places) for placed_probe in probes)
     what = "1 probe" if number == 1 else f"{units.count(number)} probes"
     if number:
         system.tell(f"counting how often {what} would fire, for {question.seconds:g} s at most")
@@ -248,7 +254,9 @@ START_NOTE = "A user probe makes each start of a program take longer, though no 
 
 
 def _file_of_all(probes: Sequence[PlacedProbe]) -> Path | None:
-    return here.mapped_by_all(place.path for one in probes if one.probe.kind in IN_FILES for place in one.places)
+    return here.mapped_by_all(
+        probe_site.path for probe in probes if probe.probe.kind in IN_FILES for probe_site in probe.places
+    )
 
 
 def _start_added(probes: Sequence[PlacedProbe], started: ProbeGroup, system: RunningSystem) -> Estimate | None:
@@ -272,7 +280,7 @@ def _calibrated(
     tool = known_tracer(script.tracer if tracer.startswith(script.tracer) else tracer)
     if tool is None:
         return None, f"{tracer} is no tool that can be started here"
-    cpus = here.events_by_cpu(one for one in (counted.rates if counted else ()) if one.probe not in {CALLS, STARTS})
+    cpus = here.events_by_cpu(rate for rate in (counted.rates if counted else ()) if rate.probe not in {CALLS, STARTS})
     task = CalibrationTask(
         script=script,
         probes=list(calibrate.asked(probes, system.facts.architecture, system.facts.kernel_release)),
@@ -302,9 +310,9 @@ def _threads(counted: CountResult | None, given_hz: Mapping[str, float]) -> list
     if counted is None:
         return []
     return [
-        Thread(tid=one.tid, pid=one.pid, name=one.comm, busy_ratio=one.cpu_s / counted.threads_s)
-        for one in counted.threads
-        if one.pid != os.getpid()
+        Thread(tid=thread.tid, pid=thread.pid, name=thread.comm, busy_ratio=thread.cpu_s / counted.threads_s)
+        for thread in counted.threads
+        if thread.pid != os.getpid()
     ]
 
 

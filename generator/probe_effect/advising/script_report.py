@@ -49,7 +49,7 @@ def limits(advice: Advice) -> str | None:
 
     Nor of cycles and the like: a busy CPU has billions a second, so a limit in cycles would be read as one of samples.
     """
-    is_bounded = all(one.group.matched is not None and one.group.kind != "hardware" for one in advice.probes)
+    is_bounded = all(probe.group.matched is not None and probe.group.kind != "hardware" for probe in advice.probes)
     is_told = advice.one_event and is_bounded and advice.has_high_end(advice.one_event)
     return prediction.limits(advice.one_event) if advice.one_event and is_told else None
 
@@ -62,50 +62,54 @@ def _told(advice: Advice) -> list[str]:
             return [told, WORDS["not-counted"]]
         is_close = advice.within_budget is False and high.value <= advice.budget_ratio
         return [f"{told}, whose upper end is above it" if is_close else told]
-    if any(one.group.rate_hz for one in advice.probes):
+    if any(probe.group.rate_hz for probe in advice.probes):
         return ["its probes fired, but no thread was seen running where they fire"]
     return ["none of its probes fired"] if advice.is_whole else []
 
 
 def _missing(advice: Advice) -> list[str]:
-    rates = dict.fromkeys(one.group.attach for one in advice.probes if one.group.rate_hz is None)
-    costs = dict.fromkeys(one.group.attach for one in advice.probes if one.part is None)
-    many = dict.fromkeys(one.group.attach for one in advice.probes if one.group.matched is None)
-    found = [f"how often {', '.join(rates)} fires is not known; --rate tells it"] if rates else []
-    found += [f"how many functions {', '.join(many)} matches is not known"] if many else []
-    found += [_end(WORDS["switches-unknown"])] if advice.is_switched else []
-    found += [_end(WORDS["not-bounded"].format(what=", ".join(advice.not_understood)))] if advice.not_understood else []
-    found += [_end(WORDS["printed-alone"])] if advice.is_printed else []
-    remedies = dict.fromkeys(one.remedy for one in advice.probes if one.remedy)
-    return found + ([f"nothing tells what {', '.join(costs)} costs; {', '.join(map(str, remedies))}"] if costs else [])
+    rates = dict.fromkeys(probe.group.attach for probe in advice.probes if probe.group.rate_hz is None)
+    costs = dict.fromkeys(probe.group.attach for probe in advice.probes if probe.part is None)
+    many = dict.fromkeys(probe.group.attach for probe in advice.probes if probe.group.matched is None)
+    phrases = [f"how often {', '.join(rates)} fires is not known; --rate tells it"] if rates else []
+    phrases += [f"how many functions {', '.join(many)} matches is not known"] if many else []
+    phrases += [_end(WORDS["switches-unknown"])] if advice.is_switched else []
+    phrases += (
+        [_end(WORDS["not-bounded"].format(what=", ".join(advice.not_understood)))] if advice.not_understood else []
+    )
+    phrases += [_end(WORDS["printed-alone"])] if advice.is_printed else []
+    remedies = dict.fromkeys(probe.remedy for probe in advice.probes if probe.remedy)
+    return phrases + (
+        [f"nothing tells what {', '.join(costs)} costs; {', '.join(map(str, remedies))}"] if costs else []
+    )
 
 
 def _end(sentence: str) -> str:
     return sentence[0].lower() + sentence[1:].rstrip(".")
 
 
-def whom(one: Slowed) -> str:
-    thread = one.thread
+def whom(slowed_thread: Slowed) -> str:
+    thread = slowed_thread.thread
     if not thread.tid:
         return thread.name
     of = "" if thread.pid == thread.tid else f" of process {thread.pid}"
     return f"{thread.name} (thread {thread.tid}{of}, busy {units.percent(min(1.0, thread.busy_ratio))} of its time)"
 
 
-def slowdown(one: Slowed) -> str:
-    return sentences.written(one.forecast.prediction.slowdown, units.SHARE, one.forecast.machines)
+def slowdown(slowed_thread: Slowed) -> str:
+    return sentences.written(slowed_thread.forecast.prediction.slowdown, units.SHARE, slowed_thread.forecast.machines)
 
 
-def probe_row(one: Advised) -> tuple[str, ...]:
-    group, part = one.group, one.part
+def probe_row(probe: Advised) -> tuple[str, ...]:
+    group, part = probe.group, probe.part
     return (
         group.attach if group.matched in {None, 1} else f"{group.attach} ({units.count(group.matched)})",
         group.mechanism or group.kind,
         " and ".join(group.actions) or "nothing",
         _rate(group),
         units.MISSING if part is None else sentences.written(part.cost, units.DURATION, part.machines),
-        basis(one),
-        units.MISSING if one.cpu_s_per_s is None else units.percent(one.cpu_s_per_s.value),
+        basis(probe),
+        units.MISSING if probe.cpu_s_per_s is None else units.percent(probe.cpu_s_per_s.value),
     )
 
 
@@ -116,32 +120,32 @@ def _rate(group: ProbeGroup) -> str:
     return WORDS["at-least"].format(least=told) if group.is_lower_bound else told
 
 
-def basis(one: Advised) -> str:
+def basis(probe: Advised) -> str:
     """Where its cost is from: `measured here`, `this machine`, `6 machines`, or the short name of another."""
-    if one.part is None:
+    if probe.part is None:
         return "not known"
-    if len(one.part.machines) > 1:
-        return f"{len(one.part.machines)} machines"
-    if one.likeness is None:
-        return "measured here" if one.part.basis == "calibrated" else one.part.basis
-    return "this machine" if one.likeness.is_same else one.likeness.name
+    if len(probe.part.machines) > 1:
+        return f"{len(probe.part.machines)} machines"
+    if probe.likeness is None:
+        return "measured here" if probe.part.basis == "calibrated" else probe.part.basis
+    return "this machine" if probe.likeness.is_same else probe.likeness.name
 
 
 def origin(answer: ScriptAnswer) -> Iterator[tuple[str, str]]:
     """What the costs are from: the calibration, and each machine with what it has in common with this one."""
-    parts = [one.part for one in answer.advice.probes if one.part]
+    parts = [probe.part for probe in answer.advice.probes if probe.part]
     costs = [units.interval(part.cost, units.DURATION) for part in parts if part.basis == "calibrated"]
     if answer.calibration and costs:
         when = "earlier, " if answer.calibration.is_kept else ""
         yield "costs", f"measured here {when}in {answer.calibration.seconds:.2g} s: {', '.join(costs)} an event"
     several = dict.fromkeys(
-        one.part.machines for one in answer.advice.probes if one.part and len(one.part.machines) > 1
+        probe.part.machines for probe in answer.advice.probes if probe.part and len(probe.part.machines) > 1
     )
     yield from (("machines", ", ".join(some)) for some in several)
-    single = (one.likeness for one in answer.advice.probes if one.part and len(one.part.machines) < 2)
-    for one in dict.fromkeys(single):
-        if one is not None:
-            yield "machine", f"{one.name}: {'; '.join(one.reasons)}"
+    single = (probe.likeness for probe in answer.advice.probes if probe.part and len(probe.part.machines) < 2)
+    for likeness in dict.fromkeys(single):
+        if likeness is not None:
+            yield "machine", f"{likeness.name}: {'; '.join(likeness.reasons)}"
 
 
 def width(advice: Advice) -> str | None:
@@ -149,28 +153,28 @@ def width(advice: Advice) -> str | None:
 
     They are of the probe that takes most CPU time; None where it has no interval, or nothing was counted.
     """
-    one = next((one for one in advice.probes if one.part is not None and one.group.rate_hz), None)
-    if one is None or one.part is None or advice.is_lower_bound:
+    probe = next((probe for probe in advice.probes if probe.part is not None and probe.group.rate_hz), None)
+    if probe is None or probe.part is None or advice.is_lower_bound:
         return None
-    rate = Estimate(one.group.rate_hz or 0.0, one.group.rate_low_hz, one.group.rate_high_hz)
+    rate = Estimate(probe.group.rate_hz or 0.0, probe.group.rate_low_hz, probe.group.rate_high_hz)
     programs = max((apart.factor for apart in advice.spreads), key=lambda factor: factor.high or 0.0, default=None)
-    parts = {"cost of an event": one.part.cost, "rate": rate, "real programs": programs}
+    parts = {"cost of an event": probe.part.cost, "rate": rate, "real programs": programs}
     ratios = {
-        name: found.high / found.low if found.low > 0 else math.inf
-        for name, found in parts.items()
-        if found is not None and found.low is not None and found.high is not None
+        name: estimate.high / estimate.low if estimate.low > 0 else math.inf
+        for name, estimate in parts.items()
+        if estimate is not None and estimate.low is not None and estimate.high is not None
     }
     widest = sorted(ratios, key=lambda name: -ratios[name])
     told = (f"{name} {units.quantity(ratios[name], units.TIMES, 2)}" for name in widest if ratios[name] < math.inf)
     open_ended = (f"{name} from 0" for name in widest if ratios[name] == math.inf)
-    return f"upper over lower end: {', '.join([*open_ended, *told])} ({one.group.attach})" if ratios else None
+    return f"upper over lower end: {', '.join([*open_ended, *told])} ({probe.group.attach})" if ratios else None
 
 
-def threshold_row(one: Advised) -> tuple[str, ...]:
+def threshold_row(probe: Advised) -> tuple[str, ...]:
     """The rates at which a probe alone slows a busy thread by 1, 5 and 30 %."""
-    rates = (one.threshold(percent) for percent in THRESHOLDS)
+    rates = (probe.threshold(percent) for percent in THRESHOLDS)
     return (
-        one.group.attach,
+        probe.group.attach,
         *(units.MISSING if rate is None else units.quantity(rate.value, units.RATE) for rate in rates),
     )
 
@@ -207,20 +211,20 @@ def counting(answer: ScriptAnswer) -> str:
 
 def assumptions(answer: ScriptAnswer) -> list[str]:
     advice = answer.advice
-    parts = [one.part for one in advice.probes if one.part is not None]
+    parts = [probe.part for probe in advice.probes if probe.part is not None]
     unknown = [
-        f"{one.group.attach} has a part that was not understood: {what}"
-        for one in advice.probes
-        for what in one.group.unknown
+        f"{probe.group.attach} has a part that was not understood: {what}"
+        for probe in advice.probes
+        for what in probe.group.unknown
     ]
     here = answer.calibration
-    found = [
+    all_assumptions = [
         *([f"Nothing was measured here: {answer.not_calibrated}"] if answer.not_calibrated else []),
         *(f"{attach} was not measured here: {why}" for (attach, _), why in (here.missing if here else {}).items()),
-        *(f"While it was measured here, {one}, so it is less certain." for one in (here.others if here else ())),
+        *(f"While it was measured here, {other}, so it is less certain." for other in (here.others if here else ())),
         *(
             group.why if group.why.startswith(group.attach) else f"{group.attach}: {group.why}"
-            for group in (one.group for one in advice.probes)
+            for group in (probe.group for probe in advice.probes)
             if group.why
         ),
         *unknown,
@@ -230,11 +234,11 @@ def assumptions(answer: ScriptAnswer) -> list[str]:
         ),
         *(WORDS["written-again"].format(attach=attach) for attach in answer.fires_itself),
         *(WORDS["red-zone"].format(what=attach) for attach in answer.in_red_zone),
-        *(f"{one.group.attach}: {one.part.note}" for one in advice.probes if one.part and one.part.note),
+        *(f"{probe.group.attach}: {probe.part.note}" for probe in advice.probes if probe.part and probe.part.note),
         *(
-            f"{one.group.attach}: nobody measured it whole on {one.likeness.name}: its cost is {one.part.basis}."
-            for one in advice.probes
-            if one.part and one.likeness and one.part.basis != "measured"
+            f"{probe.group.attach}: nobody measured it whole on {probe.likeness.name}: its cost is {probe.part.basis}."
+            for probe in advice.probes
+            if probe.part and probe.likeness and probe.part.basis != "measured"
         ),
         *(prediction.said(part.called, part.hardware) for part in parts if part.hardware is not None),
         *(sentences.published(part.called, part.printed) for part in parts if part.printed is not None),
@@ -243,26 +247,33 @@ def assumptions(answer: ScriptAnswer) -> list[str]:
         *map(sentences.programs, advice.spreads),
         *([WORDS["switches"]] if advice.is_switched else []),
         WORDS["hot"],
-        *([WORDS["stacks"]] if any("stack" in action for one in advice.probes for action in one.group.actions) else []),
+        *(
+            [WORDS["stacks"]]
+            if any("stack" in action for probe in advice.probes for action in probe.group.actions)
+            else []
+        ),
     ]
     if answer.starting is not None and answer.starting.machine != advice.machine:
-        found.append(f"The times to attach and to stop are those of {answer.starting.machine}.")
-    return list(dict.fromkeys(found))
+        all_assumptions.append(f"The times to attach and to stop are those of {answer.starting.machine}.")
+    return list(dict.fromkeys(all_assumptions))
 
 
 def advice_json(answer: ScriptAnswer) -> dict[str, Any]:
     advice, counted, here, starting = answer.advice, answer.counted, answer.calibration, answer.starting
     busiest = advice.busiest
     return {
-        "probes": [_probe_json(one) for one in advice.probes],
+        "probes": [_probe_json(advised_probe) for advised_probe in advice.probes],
         "busiest_thread": {
             **interval_json(advice.slowdown_of(busiest), "slowdown", "ratio"),
             **(asdict(busiest.thread) if busiest else dict.fromkeys(("tid", "pid", "name", "busy_ratio"))),
         },
         "whole": advice.whole and interval_json(advice.whole.forecast.prediction.slowdown, "slowdown", "ratio"),
         "threads": [
-            {**interval_json(one.forecast.prediction.slowdown, "slowdown", "ratio"), **asdict(one.thread)}
-            for one in advice.threads[:MOST_THREADS]
+            {
+                **interval_json(slowed_thread.forecast.prediction.slowdown, "slowdown", "ratio"),
+                **asdict(slowed_thread.thread),
+            }
+            for slowed_thread in advice.threads[:MOST_THREADS]
         ],
         **interval_json(advice.cpu_s_per_s, "cpu", "s_per_s"),
         "recommendation": recommendation(advice),
@@ -292,8 +303,8 @@ def advice_json(answer: ScriptAnswer) -> dict[str, Any]:
     }
 
 
-def _probe_json(one: Advised) -> dict[str, Any]:
-    group, part = one.group, one.part
+def _probe_json(probe: Advised) -> dict[str, Any]:
+    group, part = probe.group, probe.part
     return {
         "probe": group.attach,
         "kind": group.kind,
@@ -303,17 +314,17 @@ def _probe_json(one: Advised) -> dict[str, Any]:
         "action": "+".join(group.actions),
         "case": part.name if part and part.basis == "measured" else None,
         "basis": part.basis if part else None,
-        "machine": one.likeness.machine if one.likeness else None,
+        "machine": probe.likeness.machine if probe.likeness else None,
         "machines": list(part.machines) if part else [],
         "rate_hz": group.rate_hz,
         "rate_low_hz": group.rate_low_hz,
         "rate_high_hz": group.rate_high_hz,
         "busiest_hz": group.busiest_hz,
         **interval_json(part.cost if part else None, "cost", "ns"),
-        **interval_json(one.cpu_s_per_s, "cpu", "s_per_s"),
-        **thresholds_json({percent: one.threshold(percent) for percent in THRESHOLDS}),
+        **interval_json(probe.cpu_s_per_s, "cpu", "s_per_s"),
+        **thresholds_json({percent: probe.threshold(percent) for percent in THRESHOLDS}),
         "unknown": list(group.unknown),
-        "note": " ".join(filter(None, [group.why, part.note if part else None, one.remedy])) or None,
+        "note": " ".join(filter(None, [group.why, part.note if part else None, probe.remedy])) or None,
     }
 
 

@@ -71,16 +71,16 @@ class Watched:
     @property
     def program_s_per_s(self) -> float | None:
         """What the kernel's statistics see, in CPU seconds per second; None where they see nothing."""
-        known = [one.active.program_s_per_s for one in self.costs if one.active.program_s_per_s is not None]
-        return sum(known) if known else None
+        shares = [cost.active.program_s_per_s for cost in self.costs if cost.active.program_s_per_s is not None]
+        return sum(shares) if shares else None
 
     @property
     def probe_s_per_s(self) -> Estimate | None:
-        return total(one.probe_s_per_s for one in self.costs)
+        return total(cost.probe_s_per_s for cost in self.costs)
 
     @property
     def cpu_s_per_s(self) -> Estimate | None:
-        return total(one.cpu_s_per_s for one in self.costs)
+        return total(cost.cpu_s_per_s for cost in self.costs)
 
 
 class ProbeCosts:
@@ -90,11 +90,11 @@ class ProbeCosts:
     this machine, before any other machine is asked.
     """
 
-    def __init__(self, known: Evidence, here: Facts, named: str | None, calibrate: Calibrate | None = None) -> None:
-        self._evidence, self._here = known, here
+    def __init__(self, costs: Evidence, here: Facts, named: str | None, calibrate: Calibrate | None = None) -> None:
+        self._evidence, self._here = costs, here
         self._calibrate = None if named else calibrate
-        self._apart = spreads(known).get("plain")
-        scope = whose(known, here, named)
+        self._apart = spreads(costs).get("plain")
+        scope = whose(costs, here, named)
         self._scope, self.machines = Scope(scope.own, scope.alike), [*scope.own, *scope.alike]
         self._parts: dict[tuple[Sort, str, str | None], CostRow | None] = {}
 
@@ -106,8 +106,8 @@ class ProbeCosts:
             return TracingCost(active, why="its events are not counted")
         if not loaded.places:
             return TracingCost(active, why="no place is told")
-        kinds = Counter((place.kind, self._mechanism(place)) for place in loaded.places)
-        firsts = {(place.kind, self._mechanism(place)): place for place in reversed(loaded.places)}
+        kinds = Counter((probe_site.kind, self._mechanism(probe_site)) for probe_site in loaded.places)
+        firsts = {(probe_site.kind, self._mechanism(probe_site)): probe_site for probe_site in reversed(loaded.places)}
         rows = {kind: self._part(loaded.sort, *kind, firsts[kind]) for kind in kinds}
         if missing := sorted({f"{kind} ({how})" if how else kind for (kind, how), row in rows.items() if row is None}):
             return TracingCost(active, why=f"not measured: {' and '.join(missing)}")
@@ -133,43 +133,43 @@ class ProbeCosts:
             yield Watched(
                 costs=costs,
                 seconds=(now.at_ns - before.at_ns) / NS_PER_SECOND,
-                statistics_s_per_s=watch.added_s_per_s(one.active for one in costs),
+                statistics_s_per_s=watch.added_s_per_s(cost.active for cost in costs),
             )
             # what was timed meanwhile fired their probes too
             before = now if len(self._parts) == asked else watch.look()
 
-    def _mechanism(self, place: Place) -> str | None:
-        if place.kind in {"kprobe", "kretprobe"}:
+    def _mechanism(self, probe_site: Place) -> str | None:
+        if probe_site.kind in {"kprobe", "kretprobe"}:
             how = mechanism(ROOT)
             return how if how in {"ftrace", "jump", "trap"} else None
-        return mechanism_at(place, self._here.architecture, self._here.kernel_release)
+        return mechanism_at(probe_site, self._here.architecture, self._here.kernel_release)
 
-    def _part(self, sort: Sort, kind: str, how: str | None, place: Place) -> CostRow | None:
+    def _part(self, sort: Sort, kind: str, how: str | None, probe_site: Place) -> CostRow | None:
         key = sort, kind, how
         if key not in self._parts:
-            self._parts[key] = (self._timed_here(how, place) if sort == "bpf" else None) or self._look_up(*key)
+            self._parts[key] = (self._timed_here(how, probe_site) if sort == "bpf" else None) or self._look_up(*key)
         return self._parts[key]
 
-    def _timed_here(self, how: str | None, place: Place) -> CostRow | None:
+    def _timed_here(self, how: str | None, probe_site: Place) -> CostRow | None:
         """What a probe of this kind costs here with a program of bpftrace that does nothing; None where it refuses."""
         if self._calibrate is None:
             return None
-        name = f"{place.path}:{place.name}" if place.path else place.name
-        attach = f"{WRITTEN_AS.get(place.kind, place.kind)}:{name}"
+        name = f"{probe_site.path}:{probe_site.name}" if probe_site.path else probe_site.name
+        attach = f"{WRITTEN_AS.get(probe_site.kind, probe_site.kind)}:{name}"
         task = CalibrationTask(
             script=read_script(f"{attach} {{ }}"),
-            probes=[AskedProbe(0, (attach, how), place.kind, (place,))],
+            probes=[AskedProbe(0, (attach, how), probe_site.kind, (probe_site,))],
             tool=Bpftrace(),
             frames=0,
             seconds=CALIBRATION_S,
         )
         try:
-            found = self._calibrate(task).costs.get((attach, how))
+            cost = self._calibrate(task).costs.get((attach, how))
         except (HostNotReady, UsageError):
             return None
-        if found is None:
+        if cost is None:
             return None
-        return CostRow(name=attach, basis="calibrated", cost=found.on({}), is_clear=True, note=found.note)
+        return CostRow(name=attach, basis="calibrated", cost=cost.on({}), is_clear=True, note=cost.note)
 
     def _look_up(self, sort: Sort, kind: str, how: str | None) -> CostRow | None:
         """The row of a probe on machines like this one, by the plainest tracer that has it there.
@@ -178,28 +178,30 @@ class ProbeCosts:
         many times as long as the other.
         """
         names = sorted(self._evidence.tracers)
-        plain = [one for word in plain_tools(sort) for one in names if one == word or one.startswith(f"{word}-")]
-        tables = (cost_table(self._evidence, self._scope, one) for one in plain)
-        known = (table.row(RowKey(kind, how)) for table in tables if how is None or how in table.mechanisms(kind))
-        return next((row for row in known if row is not None), None)
+        plain = [
+            tracer for word in plain_tools(sort) for tracer in names if tracer == word or tracer.startswith(f"{word}-")
+        ]
+        tables = (cost_table(self._evidence, self._scope, tracer) for tracer in plain)
+        rows = (table.row(RowKey(kind, how)) for table in tables if how is None or how in table.mechanisms(kind))
+        return next((row for row in rows if row is not None), None)
 
 
 def probe_costs(data: DataFolder, here: Facts, named: str | None, calibrate: Calibrate | None = None) -> ProbeCosts:
     """The costs of plain probes in `data`, for this machine. Raises: UsageError for an unknown machine's name."""
-    known = evidence(read_numbers(data))
-    unknown(filter(None, [named]), known.machines, "machine")
-    return ProbeCosts(known, here, named, calibrate)
+    costs = evidence(read_numbers(data))
+    unknown(filter(None, [named]), costs.machines, "machine")
+    return ProbeCosts(costs, here, named, calibrate)
 
 
 def total(ones: Iterable[Estimate | None]) -> Estimate | None:
     """The sum of those that are known; their costs are from one machine and err together, so the ends add."""
-    known = [one for one in ones if one is not None]
-    return estimates.total(known) if known else None
+    costs = [cost for cost in ones if cost is not None]
+    return estimates.total(costs) if costs else None
 
 
-def _order(one: TracingCost) -> tuple[float, float, str]:
-    cpu = one.cpu_s_per_s
-    return -(cpu.value if cpu else -1.0), -(one.active.events_hz or 0.0), one.active.loaded.name
+def _order(cost: TracingCost) -> tuple[float, float, str]:
+    cpu = cost.cpu_s_per_s
+    return -(cpu.value if cpu else -1.0), -(cost.active.events_hz or 0.0), cost.active.loaded.name
 
 
 def watch_json(watched: Watched, machines: Sequence[str], own: OwnCost) -> dict[str, Any]:
@@ -212,12 +214,12 @@ def watch_json(watched: Watched, machines: Sequence[str], own: OwnCost) -> dict[
         "statistics_s_per_s": watched.statistics_s_per_s,
         "statistics_ns": own.added_ns,
         "statistics_counted_ns": own.counted_ns,
-        "found": [_cost_json(one) for one in watched.costs],
+        "found": [_cost_json(cost) for cost in watched.costs],
     }
 
 
-def _cost_json(one: TracingCost) -> dict[str, Any]:
-    loaded = one.active.loaded
+def _cost_json(cost: TracingCost) -> dict[str, Any]:
+    loaded = cost.active.loaded
     return {
         "sort": loaded.sort,
         "id": loaded.id,
@@ -226,19 +228,19 @@ def _cost_json(one: TracingCost) -> dict[str, Any]:
         "owners": [asdict(owner) for owner in loaded.owners],
         "places": [
             {
-                "kind": place.kind,
-                "name": place.name,
-                "path": None if place.path is None else str(place.path),
-                "offset_bytes": place.offset,
+                "kind": probe_site.kind,
+                "name": probe_site.name,
+                "path": None if probe_site.path is None else str(probe_site.path),
+                "offset_bytes": probe_site.offset,
             }
-            for place in loaded.places
+            for probe_site in loaded.places
         ],
         "other_places": loaded.others,
-        "events_hz": one.active.events_hz,
-        "program_s_per_s": one.active.program_s_per_s,
-        **interval_json(one.probe, "probe", "ns"),
-        **interval_json(one.probe_s_per_s, "probe", "s_per_s"),
-        **interval_json(one.cpu_s_per_s, "cpu", "s_per_s"),
-        "machine": one.machine,
-        "why": one.why,
+        "events_hz": cost.active.events_hz,
+        "program_s_per_s": cost.active.program_s_per_s,
+        **interval_json(cost.probe, "probe", "ns"),
+        **interval_json(cost.probe_s_per_s, "probe", "s_per_s"),
+        **interval_json(cost.cpu_s_per_s, "cpu", "s_per_s"),
+        "machine": cost.machine,
+        "why": cost.why,
     }

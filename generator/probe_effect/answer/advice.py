@@ -94,7 +94,7 @@ class Advice:
     @property
     def machine(self) -> str | None:
         """The measured machine that the cost of the most expensive probe is from; None where it is from none."""
-        likeness = next((one.likeness for one in self.probes if one.part), None)
+        likeness = next((probe.likeness for probe in self.probes if probe.part), None)
         return likeness.machine if likeness else None
 
     @property
@@ -114,8 +114,8 @@ class Advice:
         """The slowdown of a thread, as a ratio; of None 0 where everything was counted and nothing fired."""
         if thread is not None:
             return thread.forecast.prediction.slowdown
-        counted = [one for one in self.probes if one.group.rate_hz is not None]
-        return Estimate(0.0, 0.0, 0.0) if counted and not any(one.group.rate_hz for one in counted) else None
+        counted = [probe for probe in self.probes if probe.group.rate_hz is not None]
+        return Estimate(0.0, 0.0, 0.0) if counted and not any(probe.group.rate_hz for probe in counted) else None
 
     @property
     def within_budget(self) -> bool | None:
@@ -134,39 +134,41 @@ class Advice:
     @property
     def is_printed(self) -> bool:
         """Whether the cost of some probe is what others printed, which has no interval."""
-        return any(one.part is not None and one.part.printed is not None for one in self.probes)
+        return any(probe.part is not None and probe.part.printed is not None for probe in self.probes)
 
     @property
     def not_understood(self) -> tuple[str, ...]:
         """Parts of the script whose cost nobody knows, of probes that fire and were not measured here."""
-        known = (
-            one for one in self.probes if one.group.rate_hz != 0 and not (one.part and one.part.basis == "calibrated")
+        probes = (
+            probe
+            for probe in self.probes
+            if probe.group.rate_hz != 0 and not (probe.part and probe.part.basis == "calibrated")
         )
-        return tuple(dict.fromkeys(part for one in known for part in one.group.unknown))
+        return tuple(dict.fromkeys(part for probe in probes for part in probe.group.unknown))
 
     def on_cpus(self, cpus: int) -> "Advice":
         """The same where so many CPUs are: probes take no more of them together, and happen less often instead."""
         taken = self.cpu_s_per_s and self.cpu_s_per_s.mapped(lambda used: min(used, float(cpus)))
-        return replace(self, cpu_s_per_s=taken, probes=tuple(replace(one, cpus=cpus) for one in self.probes))
+        return replace(self, cpu_s_per_s=taken, probes=tuple(replace(probe, cpus=cpus) for probe in self.probes))
 
     @property
     def is_lower_bound(self) -> bool:
         """Whether some probe fires at least so often and nobody knows how much more, so that nothing has a high end."""
-        return any(one.group.is_lower_bound for one in self.probes)
+        return any(probe.group.is_lower_bound for probe in self.probes)
 
     @property
     def is_whole(self) -> bool:
         """Whether every probe that fires has a rate and a cost, and it is known how many there are."""
         return all(
-            one.group.matched is not None
-            and one.group.rate_hz is not None
-            and (one.part is not None or one.group.rate_hz == 0)
-            for one in self.probes
+            probe.group.matched is not None
+            and probe.group.rate_hz is not None
+            and (probe.part is not None or probe.group.rate_hz == 0)
+            for probe in self.probes
         )
 
 
 def advise(
-    found: Evidence,
+    evidence: Evidence,
     facts: Facts,
     tracer: str,
     groups: Sequence[ProbeGroup],
@@ -185,45 +187,51 @@ def advise(
     what was measured on that machine. `machine`: the only measured one whose costs are taken. `whole`: all threads of
     a command together, as one that is busy for as long as they are. `options`: of the command line that samples.
     """
-    likenesses = {one.machine: one for one in machines_for(found, facts, machine)}
-    table = cost_table(found, whose(found, facts, machine), tracer)
+    likenesses = {
+        machine_likeness.machine: machine_likeness for machine_likeness in machines_for(evidence, facts, machine)
+    }
+    table = cost_table(evidence, whose(evidence, facts, machine), tracer)
     advised = []
     for group in groups:
         row = event(table, group, here)
         likeness = likenesses.get(row.machines[0]) if row and row.machines else None
-        advised.append(Advised(group, row, likeness, None if row else what_to_run(found, tracer, group)))
+        advised.append(Advised(group, row, likeness, None if row else what_to_run(evidence, tracer, group)))
 
     def slowed(thread: Thread, rates_hz: Sequence[float], thread_calls_hz: float | None) -> list[Slowed]:
         """The thread in which the probes fire at these rates; none where nothing of known cost fires."""
         firing = _at_rates(advised, rates_hz, thread_calls_hz)
-        return [Slowed(thread, _forecast(found, firing, facts, tracer, thread.busy_ratio))] if firing else []
+        return [Slowed(thread, _forecast(evidence, firing, facts, tracer, thread.busy_ratio))] if firing else []
 
     slowed_threads: list[Slowed] = []
     slowed_whole: list[Slowed] = []
     for thread in threads:
         if thread.busy_ratio >= LEAST_BUSY_RATIO:
-            rates_hz = [(one.group.rates_hz or {}).get(thread.tid, 0.0) for one in advised]
+            rates_hz = [(probe.group.rates_hz or {}).get(thread.tid, 0.0) for probe in advised]
             slowed_threads += slowed(thread, rates_hz, calls_hz.get(thread.tid))
     if whole:
         # All threads together may use several CPUs, and count as one of them, so rates are those of their CPU time.
         busy = max(1.0, whole.busy_ratio)
-        rates_hz = [(one.group.rate_hz or 0.0) / busy for one in advised]
+        rates_hz = [(probe.group.rate_hz or 0.0) / busy for probe in advised]
         slowed_whole = slowed(whole, rates_hz, sum(calls_hz.values()) / busy if calls_hz else None)
-    events = [one for one in advised if one.group.attach != STARTS]
+    events = [probe for probe in advised if probe.group.attach != STARTS]
     each_once = _at_rates(events, [1.0] * len(events), None)
     is_priced = each_once and len(each_once) == len(events)
-    at_1_hz = _forecast(found, each_once, facts, tracer, 1.0).prediction.slowdown if is_priced else None
-    taken = [one.cpu_s_per_s for one in advised if one.cpu_s_per_s is not None]
+    at_1_hz = _forecast(evidence, each_once, facts, tracer, 1.0).prediction.slowdown if is_priced else None
+    taken = [probe.cpu_s_per_s for probe in advised if probe.cpu_s_per_s is not None]
     spreads = dict.fromkeys(
-        spread_of(found, tracer, one.group.kind, one.group.actions) for one in advised if one.part is not None
+        spread_of(evidence, tracer, probe.group.kind, probe.group.actions)
+        for probe in advised
+        if probe.part is not None
     )
     return Advice(
         tracer=tracer,
-        probes=tuple(sorted(advised, key=lambda one: -(one.cpu_s_per_s.value if one.cpu_s_per_s else -math.inf))),
-        threads=tuple(sorted(slowed_threads, key=lambda one: -one.forecast.prediction.cpu_s_per_s.value)),
+        probes=tuple(sorted(advised, key=lambda probe: -(probe.cpu_s_per_s.value if probe.cpu_s_per_s else -math.inf))),
+        threads=tuple(
+            sorted(slowed_threads, key=lambda slowed_thread: -slowed_thread.forecast.prediction.cpu_s_per_s.value)
+        ),
         whole=next(iter(slowed_whole), None),
         cpu_s_per_s=_together(taken) if taken else None,
-        spreads=tuple(one for one in spreads if one is not None),
+        spreads=tuple(spread for spread in spreads if spread is not None),
         budget_ratio=budget_ratio,
         one_event=at_1_hz and at_1_hz.times(NS_PER_SECOND),
         is_switched=may_pay_at_switches(tracer, options),
@@ -231,11 +239,11 @@ def advise(
 
 
 def _forecast(
-    found: Evidence, firing: Sequence[tuple[ProbeGroup, CostRow]], facts: Facts, tracer: str, busy_ratio: float
+    evidence: Evidence, firing: Sequence[tuple[ProbeGroup, CostRow]], facts: Facts, tracer: str, busy_ratio: float
 ) -> Forecast:
     groups, parts = zip(*firing, strict=True)
     question = Question(busy_ratio=min(1.0, busy_ratio))
-    apart = [spread_of(found, tracer, group.kind, group.actions) for group in groups]
+    apart = [spread_of(evidence, tracer, group.kind, group.actions) for group in groups]
     made = forecast(parts, facts, tracer, question, apart)
     told = made.prediction
     within = replace(
@@ -251,26 +259,31 @@ def _forecast(
 def _together(taken: Sequence[Estimate]) -> Estimate:
     """The sum of what probes take; without a high end where one has none, and then still with the low one."""
     whole = estimates.total(
-        [one if one.high is not None or one.low is None else one._replace(high=one.value) for one in taken]
+        [
+            estimate if estimate.high is not None or estimate.low is None else estimate._replace(high=estimate.value)
+            for estimate in taken
+        ]
     )
-    return whole if all(one.high is not None for one in taken) else whole._replace(high=None)
+    return whole if all(estimate.high is not None for estimate in taken) else whole._replace(high=None)
 
 
 def _at_rates(
     advised: Sequence[Advised], rates_hz: Sequence[float], calls_hz: float | None
 ) -> list[tuple[ProbeGroup, CostRow]]:
     firing = [
-        (one.group, replace(one.part, rate_hz=rate_hz, cost=one.group.at_its_rate(one.part.cost)))
-        for one, rate_hz in zip(advised, rates_hz, strict=True)
-        if one.part is not None and rate_hz > 0
+        (probe.group, replace(probe.part, rate_hz=rate_hz, cost=probe.group.at_its_rate(probe.part.cost)))
+        for probe, rate_hz in zip(advised, rates_hz, strict=True)
+        if probe.part is not None and rate_hz > 0
     ]
     parts = with_calls([part for _, part in firing], calls_hz) if firing else []
     return [(group, part) for (group, _), part in zip(firing, parts, strict=True)]
 
 
-def what_to_run(found: Evidence, tracer: str, group: ProbeGroup) -> str:
+def what_to_run(evidence: Evidence, tracer: str, group: ProbeGroup) -> str:
     """What measures the cost of a probe that no basis knows, as the end of a sentence."""
     kinds = STANDS_FOR.get(group.kind, (group.kind,))
-    suites = (f" {suite.id}" for suite, case in single_cases(found) if suite.result_type.guides and case.probe in kinds)
+    suites = (
+        f" {suite.id}" for suite, case in single_cases(evidence) if suite.result_type.guides and case.probe in kinds
+    )
     or_here = WORDS["calibrate"] if tracer.startswith("bpftrace") else ""
     return f"measure it with `probe-effect measure{next(suites, '')}`{or_here}"

@@ -30,7 +30,7 @@ def rows_of(table: CostTable, question: Question) -> list[CostRow]:
 
     Empty where one of the probes has no cost.
     """
-    asked = [(table.case(one.case, question.threads), one.rate_hz) for one in question.probes]
+    asked = [(table.case(probe.case, question.threads), probe.rate_hz) for probe in question.probes]
     wanted = question.combination
     if wanted is not None:
         actions, frames = (wanted.action,), wanted.frames
@@ -42,46 +42,48 @@ def rows_of(table: CostTable, question: Question) -> list[CostRow]:
     return with_calls(rows, question.calls_hz) if len(rows) == len(asked) else []
 
 
-def of_case(found: Evidence, case: str, machine: str, tracer: str) -> CostRow | None:
+def of_case(evidence: Evidence, case: str, machine: str, tracer: str) -> CostRow | None:
     """What a machine knows of one case with a tracer: a measured cost only if it is clear."""
-    if case not in found.case_of or tracer not in found.by_tracer(machine):
+    if case not in evidence.case_of or tracer not in evidence.by_tracer(machine):
         return None
-    row = of_machine(found, machine, tracer).case(case)
+    row = of_machine(evidence, machine, tracer).case(case)
     return row if row is not None and (row.is_clear or row.basis != "measured") else None
 
 
-def _refusal(found: Evidence, question: Question, tracer: str) -> str:
+def _refusal(evidence: Evidence, question: Question, tracer: str) -> str:
     """Why `question` has no answer with `tracer`, a line for each of its probes that has none."""
     machine = question.machine
-    place = f" on {machine}" if machine else ""
+    where = f" on {machine}" if machine else ""
     if (wanted := question.combination) is not None:
         return (
-            f"{wanted.probe} with {wanted.action}, with {tracer}{place}: no guidance: nobody measured it. Composing it "
+            f"{wanted.probe} with {wanted.action}, with {tracer}{where}: no guidance: nobody measured it. Composing it "
             f"takes a measured case of {wanted.probe}, and two of one suite with another probe, with {wanted.action} "
             f"and with that case's action or {PLAIN_ACTION}. `probe-effect suites` lists the cases."
         )
     lines = []
-    for case in (one.case for one in question.probes):
-        if any((one, tracer, case) in found.costs for one in ([machine] if machine else found.machines)):
+    for case in (probe.case for probe in question.probes):
+        if any(
+            (candidate, tracer, case) in evidence.costs for candidate in ([machine] if machine else evidence.machines)
+        ):
             continue
         reasons = {
             why
-            for (owner, used, one), why in found.refused.items()
-            if (used, one) == (tracer, case) and machine in {None, owner}
+            for (owner, used, case_id), why in evidence.refused.items()
+            if (used, case_id) == (tracer, case) and machine in {None, owner}
         }
-        like = next((one.like for _, one in found.cases if one.id == case), None)
+        like = next((suite_case.like for _, suite_case in evidence.cases if suite_case.id == case), None)
         why = f"it is {like} at the levels of a factor, so ask for that" if like else "nobody measured it"
-        others = _by_tracer((used, owner) for owner, used, one in found.costs if one == case)
+        others = _by_tracer((used, owner) for owner, used, case_id in evidence.costs if case_id == case)
         alone = Question(probes=(ProbeQuestion(case, 0.0),))
         able = _by_tracer(
             (used, owner)
-            for owner in (found.machines if found.counts_of(case) else ())
-            for used in found.by_tracer(owner)
-            if any(row.basis == "estimated" for row in rows_of(of_machine(found, owner, used), alone))
+            for owner in (evidence.machines if evidence.counts_of(case) else ())
+            for used in evidence.by_tracer(owner)
+            if any(row.basis == "estimated" for row in rows_of(of_machine(evidence, owner, used), alone))
         )
-        printed = [f"--machine {owner} --tracer {used}" for owner, used, one in found.printed if one == case]
+        printed = [f"--machine {owner} --tracer {used}" for owner, used, case_id in evidence.printed if case_id == case]
         sentences = [
-            f"{case} with {tracer}{place}: no guidance: {'; '.join(sorted(reasons)) or why}.",
+            f"{case} with {tracer}{where}: no guidance: {'; '.join(sorted(reasons)) or why}.",
             f"It has guidance with: {others or 'no tracer yet'}.",
             *([f"It can be estimated with: {able}."] if able else []),
             *([f"Others printed its cost: {', '.join(printed)}."] if printed else []),
@@ -90,9 +92,9 @@ def _refusal(found: Evidence, question: Question, tracer: str) -> str:
     return "\n".join(lines)
 
 
-def _by_tracer(known: Iterable[tuple[str, str]]) -> str:
-    machines = grouped_by(known, itemgetter(0))
-    return "; ".join(f"{tracer} on {', '.join(one for _, one in its)}" for tracer, its in machines.items())
+def _by_tracer(pairs: Iterable[tuple[str, str]]) -> str:
+    machines = grouped_by(pairs, itemgetter(0))
+    return "; ".join(f"{tracer} on {', '.join(machine for _, machine in its)}" for tracer, its in machines.items())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,19 +142,19 @@ class Forecast:
         if self.load.rate_hz == 0:
             return 0.0
         losses = [(part.rate_hz / self.load.rate_hz, self._loss(part)) for part in self.parts]
-        known = [share * loss for share, loss in losses if loss is not None]
-        return sum(known) if len(known) == len(losses) else None
+        shares = [share * loss for share, loss in losses if loss is not None]
+        return sum(shares) if len(shares) == len(losses) else None
 
     def _loss(self, part: CostRow) -> float | None:
         if part.highest_hz is None:
             return None
-        found = [
-            expected_loss(self.event_hz(part), one.rate_hz, one.loss_ratio)
-            for one in (source.time for source in part.sources)
-            if one.rate_hz is not None and one.loss_ratio is not None
+        expected_losses = [
+            expected_loss(self.event_hz(part), time.rate_hz, time.loss_ratio)
+            for time in (source.time for source in part.sources)
+            if time.rate_hz is not None and time.loss_ratio is not None
         ]
-        known = [loss for loss in found if loss is not None]
-        return max(known) if known and len(known) == len(part.sources) else None
+        losses = [loss for loss in expected_losses if loss is not None]
+        return max(losses) if losses and len(losses) == len(part.sources) else None
 
     def event_hz(self, part: CostRow) -> float:
         whole_hz = self.prediction.event_hz.value
@@ -185,8 +187,8 @@ class Answer:
     @property
     def comparable(self) -> list[Neighbour]:
         """Neighbours of the asker's tier and instruction set: the measured ones, or else the estimated ones."""
-        alike = [one for one in self.neighbours if one.likeness.comparable]
-        return [one for one in alike if one.forecast.is_measured] or alike
+        alike = [neighbour for neighbour in self.neighbours if neighbour.likeness.comparable]
+        return [neighbour for neighbour in alike if neighbour.forecast.is_measured] or alike
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,40 +208,45 @@ class Tried:
     at_switches: bool
 
 
-def answer(found: Evidence, question: Question, here: Facts) -> Answer:
+def answer(evidence: Evidence, question: Question, here: Facts) -> Answer:
     """The answer for the machine that the question names, or else for `here`.
 
     Raises: ProbeEffectError when there is no guidance, saying why and what has some.
     """
-    scope, all_facts = whose(found, here, question.machine), _facts(found)
-    tracer = question.tracer or _usual_tracer(found, question, scope)
-    rows = rows_of(cost_table(found, scope, tracer), question)
+    scope, all_facts = whose(evidence, here, question.machine), _facts(evidence)
+    tracer = question.tracer or _usual_tracer(evidence, question, scope)
+    rows = rows_of(cost_table(evidence, scope, tracer), question)
     if not rows:
-        raise ProbeEffectError(_refusal(found, question, tracer))
+        raise ProbeEffectError(_refusal(evidence, question, tracer))
     is_timed = all(row.is_measured for row in rows)
     forecasts = [
-        forecast(own, facts, tracer, question, spreads_of(found, tracer, question, own))
+        forecast(own, facts, tracer, question, spreads_of(evidence, tracer, question, own))
         for machine, facts in all_facts.items()
-        if not is_timed or _is_timed(found, question, machine, tracer)
-        if (own := rows_of(of_machine(found, machine, tracer), question)) and own[0].printed is None
+        if not is_timed or _is_timed(evidence, question, machine, tracer)
+        if (own := rows_of(of_machine(evidence, machine, tracer), question)) and own[0].printed is None
     ]
-    by_machine = {one.facts.machine: one for one in forecasts}
+    by_machine = {machine_forecast.facts.machine: machine_forecast for machine_forecast in forecasts}
     asker = here if question.machine is None else all_facts.get(question.machine) or _printed_facts(rows)
-    ordered = by_likeness(asker, (one.facts for one in forecasts))
+    ordered = by_likeness(asker, (machine_forecast.facts for machine_forecast in forecasts))
     machines = [machine for row in rows for machine in row.machines]
     facts = all_facts[machines[0]] if machines else _printed_facts(rows)
-    nearest = next((one for one in ordered if one.machine in machines), None)
-    apart = spreads_of(found, tracer, question, rows) if machines else ()
+    nearest = next((machine_likeness for machine_likeness in ordered if machine_likeness.machine in machines), None)
+    apart = spreads_of(evidence, tracer, question, rows) if machines else ()
     whole = forecast(rows, facts, tracer, question, apart)
     return Answer(
         headline=Neighbour(whole, nearest or likeness(asker, facts)),
-        neighbours=tuple(Neighbour(by_machine[one.machine], one) for one in ordered),
+        neighbours=tuple(
+            Neighbour(by_machine[machine_likeness.machine], machine_likeness) for machine_likeness in ordered
+        ),
     )
 
 
 @once
-def _facts(found: Evidence) -> dict[str, Facts]:
-    return {one: facts_of_submission(found.costs[found.keys_of(one)[0]].submission) for one in found.machines}
+def _facts(evidence: Evidence) -> dict[str, Facts]:
+    return {
+        machine: facts_of_submission(evidence.costs[evidence.keys_of(machine)[0]].submission)
+        for machine in evidence.machines
+    }
 
 
 def _printed_facts(rows: Sequence[CostRow]) -> Facts:
@@ -247,21 +254,21 @@ def _printed_facts(rows: Sequence[CostRow]) -> Facts:
 
 
 def forecast(
-    known: Sequence[CostRow], facts: Facts, tracer: str, question: Question, apart: Sequence[Spread | None] = ()
+    rows: Sequence[CostRow], facts: Facts, tracer: str, question: Question, apart: Sequence[Spread | None] = ()
 ) -> Forecast:
     """What these probes do together on the machine of `facts`; `apart` is how far programs are from each of them."""
-    spreads = tuple(apart) or (None,) * len(known)
-    whole = together([ProbeLoad(part.cost, part.rate_hz) for part in known])
+    spreads = tuple(apart) or (None,) * len(rows)
+    whole = together([ProbeLoad(part.cost, part.rate_hz) for part in rows])
     widened = [
-        ProbeLoad(multiplied(part.cost, one.factor) if one else part.cost, part.rate_hz)
-        for part, one in zip(known, spreads, strict=True)
+        ProbeLoad(multiplied(part.cost, spread.factor) if spread else part.cost, part.rate_hz)
+        for part, spread in zip(rows, spreads, strict=True)
     ]
-    stops = any(part.stops for part in known)
+    stops = any(part.stops for part in rows)
     load = ThreadLoad(rate_hz=whole.rate_hz, threads=question.threads, busy_ratio=question.busy_ratio, stops=stops)
     return Forecast(
         facts=facts,
         tracer=tracer,
-        parts=tuple(known),
+        parts=tuple(rows),
         load=load,
         cost=whole.cost,
         prediction=predict(together(widened).cost, load),
@@ -269,65 +276,72 @@ def forecast(
     )
 
 
-def spreads_of(found: Evidence, tracer: str, question: Question, rows: Sequence[CostRow]) -> tuple[Spread | None, ...]:
+def spreads_of(
+    evidence: Evidence, tracer: str, question: Question, rows: Sequence[CostRow]
+) -> tuple[Spread | None, ...]:
     """How far real programs are from the prediction of each probe of a question, which has these rows."""
-    cases = [found.case_of[one.case] for one in question.probes]
+    cases = [evidence.case_of[asked_probe.case] for asked_probe in question.probes]
     asked = [(case.probe, case.action) for case in cases]
-    asked += [(one.probe, one.action) for one in (question.combination,) if one is not None]
-    return tuple(spread_of(found, tracer, probe, [action]) for (probe, action), _ in zip(asked, rows, strict=True))
+    asked += [
+        (combination.probe, combination.action) for combination in (question.combination,) if combination is not None
+    ]
+    return tuple(spread_of(evidence, tracer, probe, [action]) for (probe, action), _ in zip(asked, rows, strict=True))
 
 
-def tried(found: Evidence, one: Forecast) -> Tried:
-    """What measurements say of the ways in which `one` was worked out."""
-    machine, (first, *more) = one.facts.machine, one.parts
+def tried(evidence: Evidence, tried_forecast: Forecast) -> Tried:
+    """What measurements say of the ways in which `tried_forecast` was worked out."""
+    machine, (first, *more) = tried_forecast.facts.machine, tried_forecast.parts
     is_single = not more and first.basis == "measured"
-    known = checked(found, machine)
+    checks = checked(evidence, machine)
     done: list[CompositionKind] = ["several probes"] if more else []
-    done += ["probe and action"] if any(part.basis == "composed" for part in one.parts) else []
+    done += ["probe and action"] if any(part.basis == "composed" for part in tried_forecast.parts) else []
     accounts = [
-        (part, models(found).account(machine, counted_as(found, found.case_of[part.counted.case], part.counted)))
-        for part in one.parts
+        (
+            part,
+            models(evidence).account(machine, counted_as(evidence, evidence.case_of[part.counted.case], part.counted)),
+        )
+        for part in tried_forecast.parts
         if part.counted is not None
     ]
     return Tried(
-        line=tuple(line(found, machine, one.tracer, first.name)) if is_single else (),
-        combinations=tuple((kind, agreement(known, kind)) for kind in done),
+        line=tuple(line(evidence, machine, tried_forecast.tracer, first.name)) if is_single else (),
+        combinations=tuple((kind, agreement(checks, kind)) for kind in done),
         accounts=tuple((part, account) for part, account in accounts if account is not None),
         in_red_zone=tuple(
             part
-            for part in one.parts
-            if any(is_in_red_zone(found.case_of.get(added.case), added) for added in part.added)
+            for part in tried_forecast.parts
+            if any(is_in_red_zone(evidence.case_of.get(added.case), added) for added in part.added)
         ),
-        at_switches=may_pay_at_switches(one.tracer),
+        at_switches=may_pay_at_switches(tried_forecast.tracer),
     )
 
 
-def _usual_tracer(found: Evidence, question: Question, scope: Scope) -> str:
+def _usual_tracer(evidence: Evidence, question: Question, scope: Scope) -> str:
     """The tracer with most cases among those that answer the question; the one with most cases if none does."""
-    if not found.tracers:
+    if not evidence.tracers:
         msg = "nothing has been measured yet that could guide; measure this machine with `probe-effect measure`"
         raise ProbeEffectError(msg)
     usable = []
-    for tracer in _tracers(found):
-        if rows := rows_of(cost_table(found, scope, tracer), question):
+    for tracer in _tracers(evidence):
+        if rows := rows_of(cost_table(evidence, scope, tracer), question):
             if all(row.is_measured for row in rows):
                 return tracer
             usable.append(tracer)
-    return (usable or found.tracers)[0]
+    return (usable or evidence.tracers)[0]
 
 
-def _tracers(found: Evidence) -> Iterator[str]:
+def _tracers(evidence: Evidence) -> Iterator[str]:
     """The tracers that we measured, then those of published figures, which are read only when it comes to them."""
-    yield from found.tracers
-    yield from dict.fromkeys(tracer for _, tracer, _ in found.printed)
+    yield from evidence.tracers
+    yield from dict.fromkeys(tracer for _, tracer, _ in evidence.printed)
 
 
-def _is_timed(found: Evidence, question: Question, machine: str, tracer: str) -> bool:
+def _is_timed(evidence: Evidence, question: Question, machine: str, tracer: str) -> bool:
     """Whether a machine has times of all that is asked about; an estimate takes longer than all the rest."""
     wanted = question.combination
-    if wanted is not None and not machine_costs(found, machine, tracer).is_timed(wanted.probe):
+    if wanted is not None and not machine_costs(evidence, machine, tracer).is_timed(wanted.probe):
         return False
-    return all((machine, tracer, one.case) in found.costs for one in question.probes)
+    return all((machine, tracer, probe.case) in evidence.costs for probe in question.probes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -351,41 +365,48 @@ Way = tuple[Alternative, Forecast]
 """An alternative, and what it does under the load that was asked about."""
 
 
-def alternatives(found: Evidence, key: CostKey) -> list[Alternative]:
+def alternatives(evidence: Evidence, key: CostKey) -> list[Alternative]:
     """What costs less than the cost at `key` on its machine: with the same tool first, then by cost."""
-    asked = found.costs.get(key)
+    asked = evidence.costs.get(key)
     if asked is None or not asked.is_clear or not asked.leads:
         return []
-    pairs = ((one, but, compare(asked, one)) for one, but in _candidates(found, key))
-    lower = [Alternative(one, made, but) for one, but, made in pairs if made.outcome == "lower"]
+    pairs = ((number, but, compare(asked, number)) for number, but in _candidates(evidence, key))
+    lower = [Alternative(number, made, but) for number, but, made in pairs if made.outcome == "lower"]
     tool = names.tool_of(key[1])
-    return sorted(lower, key=lambda one: (names.tool_of(one.key[1]) != tool, one.measured.known_cost.value))
+    return sorted(
+        lower,
+        key=lambda alternative: (names.tool_of(alternative.key[1]) != tool, alternative.measured.known_cost.value),
+    )
 
 
-def ways(found: Evidence, one: Forecast) -> list[Way]:
+def ways(evidence: Evidence, asked_forecast: Forecast) -> list[Way]:
     """The alternatives to a forecast of one measured probe, under its load; empty for several probes.
 
     With several threads costs change by contention, so there only those whose slowdown stays apart.
     """
-    (first, *more) = one.parts
+    (first, *more) = asked_forecast.parts
     if more or first.basis != "measured":
         return []
     # Of several machines what each of them finds lower, whichever machine the asker's is most like.
-    keys = [(machine, one.tracer, first.name) for machine in one.machines]
-    lower = [{other.key[1:] for other in alternatives(found, key)} for key in keys if key in found.costs]
+    keys = [(machine, asked_forecast.tracer, first.name) for machine in asked_forecast.machines]
+    lower = [{other.key[1:] for other in alternatives(evidence, key)} for key in keys if key in evidence.costs]
     made = []
-    for other in alternatives(found, (one.facts.machine, one.tracer, first.name)):
+    for other in alternatives(evidence, (asked_forecast.facts.machine, asked_forecast.tracer, first.name)):
         machine, tracer, case = other.key
         if all((tracer, case) in some for some in lower):
-            asked = (ProbeQuestion(case, one.load.rate_hz),)
-            question = Question(probes=asked, threads=one.load.threads, busy_ratio=one.load.busy_ratio)
-            rows = rows_of(of_machine(found, machine, tracer), question)
-            under_load = forecast(rows, one.facts, tracer, question, spreads_of(found, tracer, question, rows))
+            asked = (ProbeQuestion(case, asked_forecast.load.rate_hz),)
+            question = Question(
+                probes=asked, threads=asked_forecast.load.threads, busy_ratio=asked_forecast.load.busy_ratio
+            )
+            rows = rows_of(of_machine(evidence, machine, tracer), question)
+            under_load = forecast(
+                rows, asked_forecast.facts, tracer, question, spreads_of(evidence, tracer, question, rows)
+            )
             made.append((other, under_load))
-    return [way for way in made if one.load.threads == 1 or is_below(way[1].cost, one.cost)]
+    return [way for way in made if asked_forecast.load.threads == 1 or is_below(way[1].cost, asked_forecast.cost)]
 
 
-def _candidates(found: Evidence, key: CostKey) -> Iterator[tuple[Number, str | None]]:
+def _candidates(evidence: Evidence, key: CostKey) -> Iterator[tuple[Number, str | None]]:
     """What answers the same question on the same machine, with what is to be said of it.
 
     Of the same case each tool with the lowest cost of its versions. Of each other case one: with the tracer asked
@@ -393,16 +414,18 @@ def _candidates(found: Evidence, key: CostKey) -> Iterator[tuple[Number, str | N
     """
     machine, tracer, case_id = key
 
-    def distance(one: Number) -> tuple[bool, bool, float]:
-        return one.tracer != tracer, names.tool_of(one.tracer) != names.tool_of(tracer), one.known_cost.value
+    def distance(number: Number) -> tuple[bool, bool, float]:
+        return number.tracer != tracer, names.tool_of(number.tracer) != names.tool_of(tracer), number.known_cost.value
 
-    same = [one for used, one in found.with_tracers(machine, case_id).items() if used != tracer and one.leads]
-    for tool in dict.fromkeys(names.tool_of(one.tracer) for one in same):
-        of_tool = (one for one in same if names.tool_of(one.tracer) == tool)
-        yield min(of_tool, key=lambda one: one.known_cost.value), None
-    for other in found.case_of[case_id].instead:
-        with_tracers = found.with_tracers(machine, other.case)
-        fitting = (one for used, one in with_tracers.items() if other.tracer in (None, names.tool_of(used)))
-        measured = [one for one in fitting if one.leads]
+    same = [
+        number for used, number in evidence.with_tracers(machine, case_id).items() if used != tracer and number.leads
+    ]
+    for tool in dict.fromkeys(names.tool_of(number.tracer) for number in same):
+        of_tool = (number for number in same if names.tool_of(number.tracer) == tool)
+        yield min(of_tool, key=lambda number: number.known_cost.value), None
+    for other in evidence.case_of[case_id].instead:
+        with_tracers = evidence.with_tracers(machine, other.case)
+        fitting = (number for used, number in with_tracers.items() if other.tracer in (None, names.tool_of(used)))
+        measured = [number for number in fitting if number.leads]
         if measured:
             yield min(measured, key=distance), other.but

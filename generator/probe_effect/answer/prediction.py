@@ -44,7 +44,7 @@ RANGES = (
     *(f"{low} to {high}{GAP}%" for low, high in pairwise(THRESHOLDS)),
     f"above {max(THRESHOLDS)}{GAP}%",
 )
-BANDS = tuple(Band(words, WORDS[f"do-in-{place}"]) for place, words in enumerate(RANGES))
+BANDS = tuple(Band(words, WORDS[f"do-in-{index}"]) for index, words in enumerate(RANGES))
 
 
 def places(slowdown: Estimate) -> tuple[int, int]:
@@ -212,10 +212,14 @@ def starting(catalogue: Catalogue, machines: Sequence[str], tracer: str, kind: s
     wanted = KINDS.get(kind, STATIC)
     suites = [folder.suite for folder in catalogue.suites if folder.suite.result_type.of_starts and folder.suite.factor]
     cases = [case.id for suite in suites for case in suite.cases if case.probe == wanted]
-    known = [one for case in cases for one in catalogue.numbers.of_case(case) if one.tracer == tracer]
+    numbers = [number for case in cases for number in catalogue.numbers.of_case(case) if number.tracer == tracer]
     for machine in machines:
-        started = (one for one in known if one.submission.machine == machine and one.event.attach and one.event.detach)
-        own = sorted((one for one in started if one.level), key=lambda one: level_order(one.level))
+        started = (
+            number
+            for number in numbers
+            if number.submission.machine == machine and number.event.attach and number.event.detach
+        )
+        own = sorted((number for number in started if number.level), key=lambda number: level_order(number.level))
         if ends := list(pairwise(own)):
             # On the line between the two nearest numbers of probes; beyond the last, that line goes on.
             first, last = next((pair for pair in ends if probes <= _probes(pair[1])), ends[-1])
@@ -229,31 +233,31 @@ def _on_line(first: Estimate | None, last: Estimate | None, share: float) -> Est
     assert first is not None
     assert last is not None
     value, low, high = (
-        None if one is None or other is None else max(0.0, one + share * (other - one))
-        for one, other in zip(first, last, strict=True)
+        None if figure is None or other is None else max(0.0, figure + share * (other - figure))
+        for figure, other in zip(first, last, strict=True)
     )
     assert value is not None
     return Estimate(value, low, high)
 
 
-def _probes(one: Number) -> int:
-    return one.event.probes if one.event.probes is not None else int(one.level or 0)
+def _probes(number: Number) -> int:
+    return number.event.probes if number.event.probes is not None else int(number.level or 0)
 
 
-def sentences(found: Evidence, numbers: Iterable[Number]) -> list[str]:
+def sentences(evidence: Evidence, numbers: Iterable[Number]) -> list[str]:
     """`said` for each case of measured numbers that others measured without a hypervisor."""
-    known = dict.fromkeys((quoted(one.title), number_on_hardware(found, one)) for one in numbers)
-    return [said(called, one) for called, one in known if one]
+    pairs = dict.fromkeys((quoted(number.title), number_on_hardware(evidence, number)) for number in numbers)
+    return [said(called, published_cost) for called, published_cost in pairs if published_cost]
 
 
-def said(called: str, one: PublishedCost) -> str:
+def said(called: str, published_cost: PublishedCost) -> str:
     """That a cost includes an exit from the guest, and what others measured without a hypervisor.
 
     KVM handles every debug exception of a guest (`init_vmcb`, arch/x86/kvm/svm/svm.c; `vmx_update_exception_bitmap`,
     arch/x86/kvm/vmx/vmx.c), and a stepped instruction raises one: the CPU leaves the guest. A breakpoint stays in the
     guest unless the host debugs it, so an emulated instruction costs no exit.
     """
-    return WORDS["hardware"].format(what=called, one=one)
+    return WORDS["hardware"].format(what=called, one=published_cost)
 
 
 def note_of(row: CostRow) -> str | None:
@@ -262,7 +266,7 @@ def note_of(row: CostRow) -> str | None:
     return " ".join(filter(None, [row.note, beyond])) or None
 
 
-def row(one: PublishedCost, load: ThreadLoad) -> tuple[str, str]:
+def row(published_cost: PublishedCost, load: ThreadLoad) -> tuple[str, str]:
     """A line of figures: the slowdown of a thread without a hypervisor, and the cost of an event."""
-    values = {"slowdown": units.percent(predict(one.cost, load).slowdown.value), "cost": one.text}
+    values = {"slowdown": units.percent(predict(published_cost.cost, load).slowdown.value), "cost": published_cost.text}
     return WORDS["hardware-row"], WORDS["hardware-figures"].format(**values)

@@ -99,9 +99,9 @@ class Agreed:
     meet_ratio: float | None
 
 
-def in_programs(found: Evidence, case: Case) -> Iterator[Number]:
+def in_programs(evidence: Evidence, case: Case) -> Iterator[Number]:
     """A case of a suite of programs in each of them, machine by machine and tracer by tracer."""
-    for by_tracer in found.levels_of(case.id).values():
+    for by_tracer in evidence.levels_of(case.id).values():
         for levels in by_tracer.values():
             yield from levels.values()
 
@@ -114,51 +114,51 @@ def pair_of(measured: Number, predicted: Estimate, plain: Estimate) -> ProgramPa
     return ProgramPair(measured, by_model, by_cost)
 
 
-def of_like(found: Evidence, suite: Suite, case: Case, measured: Number) -> tuple[Estimate, Estimate] | None:
+def of_like(evidence: Evidence, suite: Suite, case: Case, measured: Number) -> tuple[Estimate, Estimate] | None:
     """What an event should cost in a program by the case that it is like, ns, and in the loop; None without the cost.
 
     A sample is taken by its depth; of probes on system calls, all calls pay.
     """
-    cost = found.costs.get((measured.submission.machine, measured.tracer, case.like or ""))
+    cost = evidence.costs.get((measured.submission.machine, measured.tracer, case.like or ""))
     if cost is None or cost.has_losses:
         return None
     if case.probe == SAMPLED:
-        return in_program(found, measured, cost), cost.known_cost
-    path = entry_path(found, (measured.submission.machine, measured.tracer, cost.case))
-    calls = calls_per_event(found, suite, measured) if case.silent else 0.0
+        return in_program(evidence, measured, cost), cost.known_cost
+    path = entry_path(evidence, (measured.submission.machine, measured.tracer, cost.case))
+    calls = calls_per_event(evidence, suite, measured) if case.silent else 0.0
     moved = cost.known_cost if path is None or calls is None else path.moved(cost.known_cost, calls)
     return moved, cost.known_cost
 
 
-def calls_per_event(found: Evidence, suite: Suite, measured: Number) -> float | None:
+def calls_per_event(evidence: Evidence, suite: Suite, measured: Number) -> float | None:
     """System calls that a program makes for each of its events; None where nobody counted them."""
     calls = suite.workload.system_calls
-    by_tracer = found.levels_of(calls).get(measured.submission.machine, {}) if isinstance(calls, str) else {}
-    one = next((levels[level] for levels in by_tracer.values() if (level := measured.level or "") in levels), None)
-    if one is None or one.baseline is None or measured.baseline is None or not one.baseline.value:
+    by_tracer = evidence.levels_of(calls).get(measured.submission.machine, {}) if isinstance(calls, str) else {}
+    number = next((levels[level] for levels in by_tracer.values() if (level := measured.level or "") in levels), None)
+    if number is None or number.baseline is None or measured.baseline is None or not number.baseline.value:
         return None
-    return measured.baseline.value / one.baseline.value  # both are the untraced time of a round, over its events
+    return measured.baseline.value / number.baseline.value  # both are the untraced time of a round, over its events
 
 
 def verdict(some: Sequence[ProgramPair]) -> Agreed:
-    visible = [one for one in some if one.is_visible]
-    ratios = [one.ratio for one in visible if one.ratio is not None]
+    visible = [pair for pair in some if pair.is_visible]
+    ratios = [pair.ratio for pair in visible if pair.ratio is not None]
     return Agreed(
         pairs=len(some),
         visible=len(visible),
-        near_ratio=share(one.is_near for one in visible),
+        near_ratio=share(pair.is_near for pair in visible),
         middle_ratio=median(ratios) if ratios else None,
-        meet_ratio=share(one.point.holds for one in visible),
+        meet_ratio=share(pair.point.holds for pair in visible),
     )
 
 
 def share(answers: Iterable[bool]) -> float | None:
-    known = list(answers)
-    return sum(known) / len(known) if known else None
+    all_answers = list(answers)
+    return sum(all_answers) / len(all_answers) if all_answers else None
 
 
-def _width(one: Estimate) -> float:
-    return 0.0 if one.low is None or one.high is None else one.high - one.low
+def _width(estimate: Estimate) -> float:
+    return 0.0 if estimate.low is None or estimate.high is None else estimate.high - estimate.low
 
 
 PROGRAMMED = ("bpftrace", "d")
@@ -170,22 +170,23 @@ def order(some: Sequence[ProgramPair]) -> Correlation | None:
 
     Only pairs that are distinguishable from 0: the order of the others is noise.
     """
-    visible = [one.point for one in some if one.is_visible]
+    visible = [pair.point for pair in some if pair.is_visible]
     return kendall(
-        np.array([one.predicted.value for one in visible]), np.array([one.measured.value for one in visible])
+        np.array([rate_point.predicted.value for rate_point in visible]),
+        np.array([rate_point.measured.value for rate_point in visible]),
     )
 
 
-def of_script(found: Evidence, suite: Suite, case: Case, measured: Number) -> tuple[Estimate, Estimate] | None:
+def of_script(evidence: Evidence, suite: Suite, case: Case, measured: Number) -> tuple[Estimate, Estimate] | None:
     """What one event costs in a program, ns, and without its other system calls, by its script or command line alone.
 
     None where the machine's costs with that tracer do not tell it.
     """
-    script, machine = script_of(found, suite, measured), measured.submission.machine
-    parts = _parts(found, machine, script, case, measured) if script else []
-    if not parts or not all(one.leads for one in parts):
+    script, machine = script_of(evidence, suite, measured), measured.submission.machine
+    parts = _parts(evidence, machine, script, case, measured) if script else []
+    if not parts or not all(part.leads for part in parts):
         return None
-    return _of_one_event(with_calls(parts, calls_per_event(found, suite, measured))), _of_one_event(parts)
+    return _of_one_event(with_calls(parts, calls_per_event(evidence, suite, measured))), _of_one_event(parts)
 
 
 def event_probes(script: Script, case: Case) -> tuple[list[ScriptProbe], float]:
@@ -194,14 +195,14 @@ def event_probes(script: Script, case: Case) -> tuple[list[ScriptProbe], float]:
     Of a pair that times something both ends fire for each event; other probes share the events between them. Where
     lines are counted, only probes that print share them, and each other probe is taken to fire once for each line.
     """
-    probes = [one for one in script.probes if one.kind not in NO_EVENTS]
-    counting = [one for one in probes if case.counted_by != "lines" or PRINT in one.actions]
-    return probes, 1.0 if any(one.timing for one in probes) else 1 / max(1, len(counting))
+    probes = [probe for probe in script.probes if probe.kind not in NO_EVENTS]
+    counting = [probe for probe in probes if case.counted_by != "lines" or PRINT in probe.actions]
+    return probes, 1.0 if any(probe.timing for probe in probes) else 1 / max(1, len(counting))
 
 
-def script_of(found: Evidence, suite: Suite, measured: Number) -> Script | None:
+def script_of(evidence: Evidence, suite: Suite, measured: Number) -> Script | None:
     """The script, or the command line, that ran over a program; None of a tool of which none is here or can be read."""
-    tool, folder = known_tool(measured.tracer), found.folders.get(suite.id)
+    tool, folder = known_tool(measured.tracer), evidence.folders.get(suite.id)
     if folder is None or tool is None or tool.language is None:
         return None
     path = script_path(folder, measured.case, tool.name, level=measured.level)
@@ -215,14 +216,14 @@ def script_of(found: Evidence, suite: Suite, measured: Number) -> Script | None:
     return read_script(f"{tool.commands[0]} -p 1 {words}{cpu}")
 
 
-def _parts(found: Evidence, machine: str, script: Script, case: Case, measured: Number) -> list[CostRow]:
+def _parts(evidence: Evidence, machine: str, script: Script, case: Case, measured: Number) -> list[CostRow]:
     probes, share = event_probes(script, case)
-    is_timed = any(one.timing for one in probes)
-    table, mechanism = of_machine(found, machine, measured.tracer), mechanism_of(case, measured)
+    is_timed = any(probe.timing for probe in probes)
+    table, mechanism = of_machine(evidence, machine, measured.tracer), mechanism_of(case, measured)
     parts = []
-    for one in probes:
-        has_filter = one.has_filter and not is_timed
-        group = replace(ProbeGroup.of(one), mechanism=mechanism, has_filter=has_filter, rate_hz=share)
+    for probe in probes:
+        has_filter = probe.has_filter and not is_timed
+        group = replace(ProbeGroup.of(probe), mechanism=mechanism, has_filter=has_filter, rate_hz=share)
         if (part := event(table, group)) is None:
             return []
         parts.append(part)
@@ -230,7 +231,7 @@ def _parts(found: Evidence, machine: str, script: Script, case: Case, measured: 
 
 
 def _of_one_event(parts: Sequence[CostRow]) -> Estimate:
-    return estimates.total([one.cost.times(one.rate_hz) for one in parts])
+    return estimates.total([part.cost.times(part.rate_hz) for part in parts])
 
 
 FEWEST_TIMES = 10
@@ -241,57 +242,57 @@ ON_CALL = re.compile(r"tracepoint:(?:raw_)?syscalls:sys_(?:enter|exit)([\w*]*)")
 
 
 @once
-def calibrated_pairs(found: Evidence) -> Sequence[ProgramPair]:
+def calibrated_pairs(evidence: Evidence) -> Sequence[ProgramPair]:
     """Every script over a program that was timed in a loop before its runs."""
     return [
         pair
-        for suite, case in found.cases
+        for suite, case in evidence.cases
         if suite.has_programs
-        for one in in_programs(found, case)
-        if (pair := _calibrated_pair(found, suite, case, one)) is not None
+        for number in in_programs(evidence, case)
+        if (pair := _calibrated_pair(evidence, suite, case, number)) is not None
     ]
 
 
-def times_of_others(found: Evidence) -> Estimate | None:
+def times_of_others(evidence: Evidence) -> Estimate | None:
     """How far slowdowns by costs timed beside the programs are from those by costs of other machines, as a ratio.
 
     The median of all scripts, programs and other machines, and ends between which four in five are; None of too few. A
     prediction so wide that `advise` would pass over its cost is no answer, and does not count.
     """
-    times = [times for pair in calibrated_pairs(found) for times in _times(found, pair)]
+    times = [times for pair in calibrated_pairs(evidence) for times in _times(evidence, pair)]
     if len(times) < FEWEST_TIMES:
         return None
     tenths = quantiles(times, n=10, method="inclusive")
     return Estimate(median(times), tenths[0], tenths[-1])
 
 
-def _times(found: Evidence, pair: ProgramPair) -> Iterator[float]:
+def _times(evidence: Evidence, pair: ProgramPair) -> Iterator[float]:
     measured, own = pair.measured, pair.measured.submission.machine
-    suite, case = found.of[measured.case]
-    script = script_of(found, suite, measured)
-    for machine in found.machines:
-        parts = _parts(found, machine, script, case, measured) if script and machine != own else []
+    suite, case = evidence.of[measured.case]
+    script = script_of(evidence, suite, measured)
+    for machine in evidence.machines:
+        parts = _parts(evidence, machine, script, case, measured) if script and machine != own else []
         other = point(measured, _of_one_event(parts)) if parts else None
         if other and (other.predicted.high or 0.0) < WIDEST_RATIO * (other.predicted.low or 0.0):
             yield pair.plain.predicted.value / other.predicted.value
 
 
-def _calibrated_pair(found: Evidence, suite: Suite, case: Case, measured: Number) -> ProgramPair | None:
+def _calibrated_pair(evidence: Evidence, suite: Suite, case: Case, measured: Number) -> ProgramPair | None:
     rows = measured.submission.calibration
     own = rows.get(measured.key) or rows.get(measured.key._replace(level=None)) or ()
-    script = script_of(found, suite, measured) if own else None
+    script = script_of(evidence, suite, measured) if own else None
     if script is None:
         return None
     probes, share = event_probes(script, case)
-    costs = [cost for one in probes if (cost := _cost(one, own)) is not None]
+    costs = [cost for probe in probes if (cost := _cost(probe, own)) is not None]
     if not costs or len(costs) < len(probes):
         return None
     plain = estimates.total([cost.times(share) for cost in costs])
-    call, calls = own[0].call, calls_per_event(found, suite, measured)
+    call, calls = own[0].call, calls_per_event(evidence, suite, measured)
     if call is None or calls is None:
         return pair_of(measured, plain, plain)
     # The costs of all probes include a system call each, but both ends of one call have it together.
-    own_calls = len({on_call[1] for one in probes if (on_call := ON_CALL.fullmatch(one.attach))})
+    own_calls = len({on_call[1] for probe in probes if (on_call := ON_CALL.fullmatch(probe.attach))})
     return pair_of(measured, EntryPath(call, measured, own_calls * share).moved(plain, calls), plain)
 
 

@@ -82,16 +82,16 @@ def rate_from(text: str) -> float:
     if unclear := UNCLEAR.fullmatch(text.strip()):
         before = unclear[1]
         raise UsageError(f"rate {text!r}: {before} or {before} thousand events per second? Write {before} or {before}k")
-    found = RATE.fullmatch(text.strip())
-    if found is None:
+    match = RATE.fullmatch(text.strip())
+    if match is None:
         raise UsageError(f"rate {text!r}: expected events per second, such as 50k, 1.5M, 200, 1e5 or 50_000")
-    return float(re.sub(r"[_, \u00a0\u202f]", "", found[1])) * PREFIXES[found[2]]
+    return float(re.sub(r"[_, \u00a0\u202f]", "", match[1])) * PREFIXES[match[2]]
 
 
 def share_from(text: str) -> float:
     """A share of time as a ratio: `40%` and `0.4` are 0.4. Raises: UsageError, for a bare number above 1 too."""
-    found = SHARE.fullmatch(text.strip())
-    value = float(found[1]) / (100 if found[2] else 1) if found else 0.0
+    match = SHARE.fullmatch(text.strip())
+    value = float(match[1]) / (100 if match[2] else 1) if match else 0.0
     if not 0 < value <= 1:
         raise UsageError(f"share {text!r}: expected more than 0 % and at most 100 %, such as 40% or 0.4")
     return value
@@ -119,13 +119,13 @@ def groups(script: Script) -> list[ProbeGroup]:
     """The probes of a script that threads fire, without a system to find them on: only a sampler has a rate."""
     return [
         replace(
-            ProbeGroup.of(one),
-            matched=None if matches_many(one.attach) else 1,
-            rate_hz=one.hz,
-            rates_hz=None if one.hz is None else {ANY_THREAD: one.hz},
+            ProbeGroup.of(probe),
+            matched=None if matches_many(probe.attach) else 1,
+            rate_hz=probe.hz,
+            rates_hz=None if probe.hz is None else {ANY_THREAD: probe.hz},
         )
-        for one in script.probes
-        if one.kind not in NO_EVENTS
+        for probe in script.probes
+        if probe.kind not in NO_EVENTS
     ]
 
 
@@ -135,7 +135,7 @@ def tracer_of(costs: Evidence, script: Script, named: str | None) -> str:
     if named is not None:
         unknown([named], [*costs.tracers, usual], "tracer")
         return named
-    fitting = [one for one in costs.tracers if one == usual or one.startswith(f"{usual}-")]
+    fitting = [tracer for tracer in costs.tracers if tracer == usual or tracer.startswith(f"{usual}-")]
     return usual if usual in fitting or not fitting else fitting[0]
 
 
@@ -164,7 +164,7 @@ class ToolCost:
 
     @property
     def is_clocked(self) -> bool:
-        return all(one.kind in CLOCKED for one in self.tool.probes)
+        return all(probe.kind in CLOCKED for probe in self.tool.probes)
 
     @property
     def usual_slowdown(self) -> Estimate | None:
@@ -187,11 +187,11 @@ def tool_script(text: str, packages: Sequence[ToolPackage]) -> Script | None:
 
 def tool_scripts(packages: Sequence[ToolPackage]) -> dict[str, Script]:
     """Each name by which a tool with probes is started, its own or without its ending, to its script."""
-    tools = [(one, package) for package in packages for one in package.tools if one.probes]
-    full = {one.name: _script(one, one.tracer or package.tracer) for one, package in tools}
+    tools = [(tool, package) for package in packages for tool in package.tools if tool.probes]
+    full = {tool.name: _script(tool, tool.tracer or package.tracer) for tool, package in tools}
     bare = {
-        name.removesuffix(ending): one
-        for name, one in reversed(full.items())
+        name.removesuffix(ending): script
+        for name, script in reversed(full.items())
         for ending in ENDINGS
         if name.endswith(ending)
     }
@@ -201,35 +201,35 @@ def tool_scripts(packages: Sequence[ToolPackage]) -> dict[str, Script]:
 def _script(tool: StandardTool, tracer: str) -> Script:
     probes = tuple(
         ScriptProbe(
-            attach=f"{tool.name}: {', '.join(one.attach)}",
-            kind=one.kind,
-            actions=one.actions,
-            has_filter=one.filter,
-            timing=one.timing,
-            unknown=one.unknown,
+            attach=f"{tool.name}: {', '.join(probe.attach)}",
+            kind=probe.kind,
+            actions=probe.actions,
+            has_filter=probe.filter,
+            timing=probe.timing,
+            unknown=probe.unknown,
         )
-        for one in tool.probes
+        for probe in tool.probes
     )
     return Script(language="tool", tracer=tracer, text=tool.name, probes=probes)
 
 
-def tool_costs(found: Evidence, machine: str, package: ToolPackage) -> list[ToolCost]:
-    return [_tool_cost(found, machine, package, tool) for tool in package.tools]
+def tool_costs(evidence: Evidence, machine: str, package: ToolPackage) -> list[ToolCost]:
+    return [_tool_cost(evidence, machine, package, tool) for tool in package.tools]
 
 
-def best_machine(found: Evidence, packages: Sequence[ToolPackage], machines: Sequence[str]) -> str | None:
+def best_machine(evidence: Evidence, packages: Sequence[ToolPackage], machines: Sequence[str]) -> str | None:
     """The machine with costs for most tools; of several, the one that measured most of them, then the first."""
 
     def known(machine: str) -> tuple[int, int]:
-        costs = [one for package in packages for one in tool_costs(found, machine, package)]
-        return sum(one.cost is not None for one in costs), sum(len(one.points) for one in costs)
+        costs = [tool_cost for package in packages for tool_cost in tool_costs(evidence, machine, package)]
+        return sum(tool_cost.cost is not None for tool_cost in costs), sum(len(tool_cost.points) for tool_cost in costs)
 
     return max(machines, key=known, default=None)
 
 
-def _tool_cost(found: Evidence, machine: str, package: ToolPackage, tool: StandardTool) -> ToolCost:
+def _tool_cost(evidence: Evidence, machine: str, package: ToolPackage, tool: StandardTool) -> ToolCost:
     tracer = tool.tracer or package.tracer
-    table, sides = of_machine(found, machine, tracer), dict[bool, list[CostRow]]()
+    table, sides = of_machine(evidence, machine, tracer), dict[bool, list[CostRow]]()
     missing = []
     for group in tool.probes:
         if group.kind in CLOCKED:
@@ -246,25 +246,25 @@ def _tool_cost(found: Evidence, machine: str, package: ToolPackage, tool: Standa
     if missing or not sides:
         return ToolCost(tool=tool, missing=tuple(dict.fromkeys(missing)))
     # Of either side the most expensive, because a tool may watch several kinds of event, and one event is of one kind.
-    highest = [max(parts, key=lambda one: one.cost.value) for parts in sides.values()]
+    highest = [max(parts, key=lambda row: row.cost.value) for parts in sides.values()]
     # The weakest: a sum is composed at best, and costs that stand in for another tool's are estimates.
     order: tuple[Basis, ...] = get_args(Basis)
     least: Basis = "estimated" if package.stands_in else "composed" if len(highest) > 1 else "measured"
 
     def together(calls: float | None) -> Estimate:
         """The cost of an event, ns; several probes on system calls share the longer way into the kernel."""
-        return estimates.total([one.cost for one in with_calls(highest, calls)])
+        return estimates.total([row.cost for row in with_calls(highest, calls)])
 
     points: list[tuple[Number, RatePoint | None]] = []
     if tool.case:
-        suite, _ = found.of[tool.case]
-        in_programs = found.by_level.get((machine, tracer, tool.case), {}).values()
-        points = [(number, point(number, together(calls_per_event(found, suite, number)))) for number in in_programs]
+        suite, _ = evidence.of[tool.case]
+        in_programs = evidence.by_level.get((machine, tracer, tool.case), {}).values()
+        points = [(number, point(number, together(calls_per_event(evidence, suite, number)))) for number in in_programs]
     return ToolCost(
         tool=tool,
         cost=together(None),
-        basis=max([least, *(one.basis for one in highest)], key=order.index),
-        notes=tuple(dict.fromkeys(one.note for one in highest if one.note)),
+        basis=max([least, *(row.basis for row in highest)], key=order.index),
+        notes=tuple(dict.fromkeys(row.note for row in highest if row.note)),
         points=tuple((number, predicted) for number, predicted in points if predicted is not None),
     )
 
@@ -285,9 +285,11 @@ def what_is_known(catalogue: Catalogue, name: str) -> str | None:
     if "instead" in tool:
         return f"{name}: its command lines are not read, and no cost of it was measured; {tool['instead']}"
     asked = question(catalogue, f"{tool['tracer']}.{tool['case']}")
-    found = asked and of_all_machines(catalogue, asked)
-    if not found:
+    machine_range = asked and of_all_machines(catalogue, asked)
+    if not machine_range:
         return f"{name}: its command lines are not read, and the data have no cost of {tool['event']}"
-    cost = units.interval(found.time, units.DURATION)
-    where = machine_name(found.replies[0].number.submission) if found.machines == 1 else found.words
+    cost = units.interval(machine_range.time, units.DURATION)
+    where = (
+        machine_name(machine_range.replies[0].number.submission) if machine_range.machines == 1 else machine_range.words
+    )
     return f"{name}: {cost} for {tool['event']}, measured on {where}; its command lines are not read"

@@ -25,105 +25,112 @@ WIDE_RATIO = 2.0
 """An estimate that may be wrong by more than this factor is given as an interval rather than a value."""
 
 
-def headline(found: Forecast) -> str:
+def headline(forecast: Forecast) -> str:
     """The sentence that matters: what the probes do to a thread at this rate, on a machine that has a name."""
-    load, slowdown = found.load, found.prediction.slowdown
-    named = [WORDS[f"is-{part.known_as}"].format(what=part.called) for part in found.parts]
+    load, slowdown = forecast.load, forecast.prediction.slowdown
+    named = [WORDS[f"is-{part.known_as}"].format(what=part.called) for part in forecast.parts]
     threads = ("one" if load.threads == 1 else "each") + ("" if load.busy_ratio == 1 else "-waiting")
-    if found.printed is not None or len(found.machines) > 1:  # a machine of others has the version in its own name
-        tool = names.tracer_name(found.tracer)
+    if (
+        forecast.printed is not None or len(forecast.machines) > 1
+    ):  # a machine of others has the version in its own name
+        tool = names.tracer_name(forecast.tracer)
     else:
-        tool = names.tool(found.tracer, found.parts[0].sources[0].tool_version)
-    key = "slows" if found.is_clear else "unclear" if slowdown.high is not None else "unknown"
+        tool = names.tool(forecast.tracer, forecast.parts[0].sources[0].tool_version)
+    key = "slows" if forecast.is_clear else "unclear" if slowdown.high is not None else "unknown"
     return WORDS[key].format(
-        rate=_rate(found),
+        rate=_rate(forecast),
         what=WORDS["with"].join(named),
         tool=tool,
         whom=WORDS[threads].format(threads=units.count(load.threads), busy=units.stated(load.busy_ratio, units.SHARE)),
-        where=where(found),
-        slowdown=_while_running(found, written(slowdown, units.SHARE, found.machines)),
-        most=_while_running(found, units.percent(slowdown.high)),
+        where=where(forecast),
+        slowdown=_while_running(forecast, written(slowdown, units.SHARE, forecast.machines)),
+        most=_while_running(forecast, units.percent(slowdown.high)),
     )
 
 
-def _while_running(found: Forecast, slowdown: str) -> str:
-    return slowdown if found.load.busy_ratio == 1 else WORDS["running"].format(slowdown=slowdown)
+def _while_running(forecast: Forecast, slowdown: str) -> str:
+    return slowdown if forecast.load.busy_ratio == 1 else WORDS["running"].format(slowdown=slowdown)
 
 
-def _rate(found: Forecast) -> str:
-    whole = units.stated(found.load.rate_hz, units.EVENTS)
-    if len(found.parts) == 1:
+def _rate(forecast: Forecast) -> str:
+    whole = units.stated(forecast.load.rate_hz, units.EVENTS)
+    if len(forecast.parts) == 1:
         return whole
     parts = ", ".join(
-        WORDS["of-whole"].format(rate=units.stated(part.rate_hz, units.RATE), part=part.called) for part in found.parts
+        WORDS["of-whole"].format(rate=units.stated(part.rate_hz, units.RATE), part=part.called)
+        for part in forecast.parts
     )
     return WORDS["whole"].format(rate=whole, parts=parts)
 
 
-def written(found: Estimate, scale: units.Scale, machines: Sequence[str] = ()) -> str:
+def written(estimate: Estimate, scale: units.Scale, machines: Sequence[str] = ()) -> str:
     """A figure with its interval; of several machines their range and the median; from 0 on the high end alone.
 
     Of a lower bound it is that.
     """
-    if found.low is not None and found.high is None:
-        return WORDS["at-least"].format(least=units.quantity(max(0.0, found.low), scale, 2))
-    text = units.interval(found, scale)
+    if estimate.low is not None and estimate.high is None:
+        return WORDS["at-least"].format(least=units.quantity(max(0.0, estimate.low), scale, 2))
+    text = units.interval(estimate, scale)
     if len(machines) < 2 and not FROM_ZERO.search(text):
         return text
-    if found.high is not None and (found.low is None or found.low <= 0 or len(machines) < 2):
-        return WORDS["up-to"].format(most=units.quantity(found.high, scale, 2))
-    return WORDS["over-machines"].format(range=units.span(found, scale), median=units.middle(found, scale))
+    if estimate.high is not None and (estimate.low is None or estimate.low <= 0 or len(machines) < 2):
+        return WORDS["up-to"].format(most=units.quantity(estimate.high, scale, 2))
+    return WORDS["over-machines"].format(range=units.span(estimate, scale), median=units.middle(estimate, scale))
 
 
-def recommendation(found: Forecast) -> str | None:
+def recommendation(forecast: Forecast) -> str | None:
     """What to do about this slowdown; None where nobody knows how large it may be."""
-    slowdown = found.prediction.slowdown
+    slowdown = forecast.prediction.slowdown
     return None if slowdown.high is None else prediction.recommendation(slowdown)
 
 
-def where(found: Forecast) -> str:
-    if len(found.machines) > 1:
-        return over(found.machines, found.facts.kind)
-    if found.printed:
-        return WORDS["published-where"].format(hardware=found.printed.hardware, label=found.printed.label)
-    return found.facts.name
+def where(forecast: Forecast) -> str:
+    if len(forecast.machines) > 1:
+        return over(forecast.machines, forecast.facts.kind)
+    if forecast.printed:
+        return WORDS["published-where"].format(hardware=forecast.printed.hardware, label=forecast.printed.label)
+    return forecast.facts.name
 
 
 def over(machines: Sequence[str], kind: str) -> str:
     return WORDS["on-machines"].format(count=len(machines), kind=kind)
 
 
-def slowdown(found: Forecast) -> str:
-    return _figure(found, found.prediction.slowdown, units.SHARE)
+def slowdown(forecast: Forecast) -> str:
+    return _figure(forecast, forecast.prediction.slowdown, units.SHARE)
 
 
-def cost(found: Forecast) -> str:
-    return _figure(found, found.cost, units.DURATION)
+def cost(forecast: Forecast) -> str:
+    return _figure(forecast, forecast.cost, units.DURATION)
 
 
-def cpu(found: Forecast) -> str:
-    return _figure(found, found.prediction.cpu_s_per_s, units.CPUS)
+def cpu(forecast: Forecast) -> str:
+    return _figure(forecast, forecast.prediction.cpu_s_per_s, units.CPUS)
 
 
-def _figure(found: Forecast, figure: Estimate, scale: units.Scale) -> str:
-    if found.is_clear:
-        return written(figure, scale, found.machines)
+def _figure(forecast: Forecast, figure: Estimate, scale: units.Scale) -> str:
+    if forecast.is_clear:
+        return written(figure, scale, forecast.machines)
     return units.MISSING if figure.high is None else f"at most {units.quantity(figure.high, scale)}"
 
 
-def delay(found: Forecast) -> str:
-    late = found.prediction.delay
+def delay(forecast: Forecast) -> str:
+    late = forecast.prediction.delay
     if max(late.value, late.high or 0.0) <= 0:
         return WORDS["no-delay"]
-    text = units.interval(late, units.SHARE) if len(found.machines) < 2 else written(late, units.SHARE, found.machines)
-    return text if found.is_clear else f"at most {units.percent(late.high)}"
+    text = (
+        units.interval(late, units.SHARE)
+        if len(forecast.machines) < 2
+        else written(late, units.SHARE, forecast.machines)
+    )
+    return text if forecast.is_clear else f"at most {units.percent(late.high)}"
 
 
-def thresholds(found: Forecast) -> list[tuple[str, str]]:
+def thresholds(forecast: Forecast) -> list[tuple[str, str]]:
     """`5 % (significant)` and the rate at which slowdown reaches it."""
-    rates = found.prediction.thresholds if found.is_clear else {}
+    rates = forecast.prediction.thresholds if forecast.is_clear else {}
     return [
-        (f"{percent}{units.GAP}% ({word})", at_rate(rates.get(percent), found.machines))
+        (f"{percent}{units.GAP}% ({word})", at_rate(rates.get(percent), forecast.machines))
         for percent, word in THRESHOLDS.items()
     ]
 
@@ -138,62 +145,66 @@ def at_rate(rate_hz: Estimate | None, machines: Sequence[str] = ()) -> str:
     return WORDS["threshold"].format(rate=text)
 
 
-def loss(found: Forecast) -> str:
-    if found.loss_ratio is None:
-        is_counted = found.is_measured and all(source.event.loss_ratio is not None for source in found.sources)
+def loss(forecast: Forecast) -> str:
+    if forecast.loss_ratio is None:
+        is_counted = forecast.is_measured and all(source.event.loss_ratio is not None for source in forecast.sources)
         return WORDS["unknown-loss" if is_counted else "uncounted-loss"]
-    return WORDS["some-loss"].format(loss=units.percent(found.loss_ratio)) if found.loss_ratio else WORDS["no-loss"]
+    return (
+        WORDS["some-loss"].format(loss=units.percent(forecast.loss_ratio)) if forecast.loss_ratio else WORDS["no-loss"]
+    )
 
 
-def grade(found: Forecast) -> str:
+def grade(forecast: Forecast) -> str:
     """A grade with what kept it from a better one: `C: the machine is nested; fewer than 20 blocks`."""
-    letter, reasons = found.grade
+    letter, reasons = forecast.grade
     if not letter:
         return WORDS["published-grade"]
     return f"{letter}: {'; '.join(reasons)}" if reasons else letter
 
 
-def dates(found: Forecast) -> str:
-    if found.printed is not None:
-        return names.date_words(found.printed.source.document.date)
-    return ", ".join(names.date_words(day) for day in sorted({source.submission.date for source in found.sources}))
+def dates(forecast: Forecast) -> str:
+    if forecast.printed is not None:
+        return names.date_words(forecast.printed.source.document.date)
+    return ", ".join(names.date_words(day) for day in sorted({source.submission.date for source in forecast.sources}))
 
 
-def span(found: Answer) -> str | None:
+def span(answer: Answer) -> str | None:
     """Over how far the comparable machines differ; None for fewer than two that tell a slowdown."""
-    clear = [one.forecast.prediction.slowdown.value for one in found.comparable if one.forecast.is_clear]
+    clear = [
+        neighbour.forecast.prediction.slowdown.value for neighbour in answer.comparable if neighbour.forecast.is_clear
+    ]
     if len(clear) < 2:
         return None
     least, greatest = units.percent(min(clear)), units.percent(max(clear))
     return least if least == greatest else f"{least} to {greatest}"
 
 
-def assumptions(found: Forecast, known: Tried) -> list[str]:
+def assumptions(forecast: Forecast, verification: Tried) -> list[str]:
     """What the answer takes for granted, and what measurements say of that, one sentence or more each."""
     return [
-        *([WORDS["range"]] if len(found.machines) > 1 else []),
-        *([WORDS["no-interval"]] if found.cost.low is None and found.printed is None else []),
-        *dict.fromkeys(_contending(found, part) for part in found.parts),
-        *([WORDS["waits"]] if found.load.busy_ratio < 1 else []),
+        *([WORDS["range"]] if len(forecast.machines) > 1 else []),
+        *([WORDS["no-interval"]] if forecast.cost.low is None and forecast.printed is None else []),
+        *dict.fromkeys(_contending(forecast, part) for part in forecast.parts),
+        *([WORDS["waits"]] if forecast.load.busy_ratio < 1 else []),
         WORDS["counted"],
-        *(calls(part.called, part.path) for part in found.parts if part.path is not None),
-        *dict.fromkeys(programs(apart) for apart in found.spreads if apart),
-        *([WORDS["switches"]] if known.at_switches else []),
+        *(calls(part.called, part.path) for part in forecast.parts if part.path is not None),
+        *dict.fromkeys(programs(apart) for apart in forecast.spreads if apart),
+        *([WORDS["switches"]] if verification.at_switches else []),
         WORDS["hot"],
         *(
-            WORDS["within" if found.event_hz(part) <= part.highest_hz else "beyond"].format(
+            WORDS["within" if forecast.event_hz(part) <= part.highest_hz else "beyond"].format(
                 what=part.called, highest=units.quantity(part.highest_hz, units.EVENTS)
             )
-            for part in found.parts
+            for part in forecast.parts
             if part.highest_hz is not None and part.basis == "measured"
         ),
-        line_words(known.line),
-        *(_put_together(found, kind, agreement) for kind, agreement in known.combinations),
-        *(published(part.called, part.printed) for part in found.parts if part.printed is not None),
-        *(_estimated(part, account) for part, account in known.accounts),
-        *(prediction.said(part.called, part.hardware) for part in found.parts if part.hardware is not None),
-        *dict.fromkeys(part.note for part in found.parts if part.note),
-        *(WORDS["red-zone"].format(what=part.called) for part in known.in_red_zone),
+        line_words(verification.line),
+        *(_put_together(forecast, kind, agreement) for kind, agreement in verification.combinations),
+        *(published(part.called, part.printed) for part in forecast.parts if part.printed is not None),
+        *(_estimated(part, account) for part, account in verification.accounts),
+        *(prediction.said(part.called, part.hardware) for part in forecast.parts if part.hardware is not None),
+        *dict.fromkeys(part.note for part in forecast.parts if part.note),
+        *(WORDS["red-zone"].format(what=part.called) for part in verification.in_red_zone),
     ]
 
 
@@ -216,22 +227,26 @@ def programs(apart: Spread) -> str:
     )
 
 
-def _contending(found: Forecast, part: CostRow) -> str:
-    threads = found.load.threads
+def _contending(forecast: Forecast, part: CostRow) -> str:
+    threads = forecast.load.threads
     if threads == 1:
         return WORDS["single"]
     if part.contention is None:
         return WORDS["apart"].format(threads=units.count(threads), what=part.called)
     level, factor = part.contention.threads, units.interval(part.contention.factor, units.TIMES)
-    said = WORDS["contend"].format(level=level, what=part.called, factor=factor)
-    return said if level == threads else f"{said} {WORDS['nearest'].format(level=level, threads=units.count(threads))}"
+    sentence = WORDS["contend"].format(level=level, what=part.called, factor=factor)
+    return (
+        sentence
+        if level == threads
+        else f"{sentence} {WORDS['nearest'].format(level=level, threads=units.count(threads))}"
+    )
 
 
 def line_words(line: Sequence[RatePoint]) -> str:
     """At which rates the measured slowdown is rate x cost, and what it is where it is not."""
     if not line:
         return WORDS["no-line"]
-    said = WORDS["line"].format(
+    sentence = WORDS["line"].format(
         lowest=units.quantity(line[0].rate_hz, units.EVENTS),
         highest=units.quantity(line[-1].rate_hz, units.EVENTS),
         holding=sum(point.holds for point in line),
@@ -246,7 +261,7 @@ def line_words(line: Sequence[RatePoint]) -> str:
         for point in line
         if not point.holds
     ]
-    return " ".join([said, *departing])
+    return " ".join([sentence, *departing])
 
 
 def is_wide(ratio: Estimate) -> bool:
@@ -255,19 +270,19 @@ def is_wide(ratio: Estimate) -> bool:
     return low <= 0 or max(high, 1 / low) > WIDE_RATIO
 
 
-def published(called: str, found: PublishedCost) -> str:
+def published(called: str, published_cost: PublishedCost) -> str:
     """Whose figure the cost of what is called so is, and what it can be taken for."""
-    form = WORDS["derived" if found.is_derived else "published"]
-    return form.format(what=called, label=found.label, figure=found.figure.what)
+    form = WORDS["derived" if published_cost.is_derived else "published"]
+    return form.format(what=called, label=published_cost.label, figure=published_cost.figure.what)
 
 
-def _estimated(part: CostRow, found: Account) -> str:
-    number, model = found.counted.number, found.model
+def _estimated(part: CostRow, account: Account) -> str:
+    number, model = account.counted.number, account.model
     exceptions = WORDS["exceptions"].format(
         breakpoints=units.quantity(model.breakpoint_ns, units.DURATION),
         steps=units.quantity(model.step_ns, units.DURATION),
     )
-    said = WORDS["estimated"].format(
+    sentence = WORDS["estimated"].format(
         what=part.called,
         instructions=units.count(round(number.known_cost.value)),
         case=quoted(number.title),
@@ -275,23 +290,26 @@ def _estimated(part: CostRow, found: Account) -> str:
         kernel=number.submission.document.system.kernel_release,
         each=units.quantity(model.instruction_ns, units.DURATION),
         call=units.quantity(model.call_ns, units.DURATION),
-        exceptions=exceptions if any(found.counted.terms[1:]) else "",
+        exceptions=exceptions if any(account.counted.terms[1:]) else "",
     )
     held = WORDS["estimated-ratio"].format(
-        count=units.count(found.cases),
+        count=units.count(account.cases),
         gap=units.GAP,
-        low=units.quantity(found.ratio.low or 0.0, units.TIMES),
-        high=units.quantity(found.ratio.high or 0.0, units.TIMES),
+        low=units.quantity(account.ratio.low or 0.0, units.TIMES),
+        high=units.quantity(account.ratio.high or 0.0, units.TIMES),
     )
-    wide = [WORDS["estimated-wide"]] if is_wide(found.ratio) else []
-    return " ".join([said, held, *wide])
+    wide = [WORDS["estimated-wide"]] if is_wide(account.ratio) else []
+    return " ".join([sentence, held, *wide])
 
 
-def _put_together(found: Forecast, kind: CompositionKind, agreement: Agreement | None) -> str:
+def _put_together(forecast: Forecast, kind: CompositionKind, agreement: Agreement | None) -> str:
     how = WORDS["add"]
     if kind != "several probes":
-        part = next(one for one in found.parts if one.basis == "composed")
-        terms = [*(f"+ {quoted(one.title)}" for one in part.added), *(f"− {quoted(one.title)}" for one in part.less)]
+        part = next(row for row in forecast.parts if row.basis == "composed")
+        terms = [
+            *(f"+ {quoted(number.title)}" for number in part.added),
+            *(f"− {quoted(number.title)}" for number in part.less),
+        ]
         how = WORDS["composed"].format(what=part.called, sum=" ".join(terms).strip(" +"))
     if agreement is None:
         return f"{how} {WORDS['unchecked']}"
@@ -305,15 +323,15 @@ def _put_together(found: Forecast, kind: CompositionKind, agreement: Agreement |
     return f"{how} {checked}"
 
 
-def way(found: Way) -> tuple[str, str, str]:
+def way(pair: Way) -> tuple[str, str, str]:
     """An alternative by name, its slowdown and cost, and what it needs or does not tell."""
-    other, one = found
-    name = WORDS["way"].format(what=one.parts[0].called, tool=one.tracer)
-    figures = WORDS["way-figures"].format(slowdown=slowdown(one), cost=cost(one))
-    losing = [WORDS["way-loss"].format(loss=loss(one))] if one.loss_ratio else []
+    other, forecast = pair
+    name = WORDS["way"].format(what=forecast.parts[0].called, tool=forecast.tracer)
+    figures = WORDS["way-figures"].format(slowdown=slowdown(forecast), cost=cost(forecast))
+    losing = [WORDS["way-loss"].format(loss=loss(forecast))] if forecast.loss_ratio else []
     return name, figures, " ".join([remarks(other), *losing])
 
 
-def remarks(found: Alternative) -> str:
-    apart = [] if found.comparison.is_paired else [WORDS["way-run"]]
-    return " ".join([found.but or WORDS["way-tracer"], *apart])
+def remarks(alternative: Alternative) -> str:
+    apart = [] if alternative.comparison.is_paired else [WORDS["way-run"]]
+    return " ".join([alternative.but or WORDS["way-tracer"], *apart])

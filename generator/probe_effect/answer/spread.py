@@ -27,7 +27,7 @@ ScriptKind = Literal["plain", "stack", "print", "stop", "sample"]
 KINDS: tuple[ScriptKind, ...] = get_args(ScriptKind)
 """Of a script with probes of several kinds the last one counts."""
 
-STOPPING = tuple(one.name for one in TOOLS.values() if one.stops_at_events)
+STOPPING = tuple(tool.name for tool in TOOLS.values() if tool.stops_at_events)
 """The tools that stop the program at each event."""
 
 SPREAD_SHARE = 0.8
@@ -87,29 +87,29 @@ def kind_of(tracer: str, probe: str, actions: Iterable[str]) -> ScriptKind:
 
 
 @once
-def program_runs(found: Evidence) -> Sequence[tuple[ScriptKind, proof.ProgramPair | LeftOut]]:
+def program_runs(evidence: Evidence) -> Sequence[tuple[ScriptKind, proof.ProgramPair | LeftOut]]:
     return [
-        (_kind(found, suite, case, one), _run(found, suite, case, one))
-        for suite, case in found.cases
+        (_kind(evidence, suite, case, number), _run(evidence, suite, case, number))
+        for suite, case in evidence.cases
         if suite.has_programs
-        for one in proof.in_programs(found, case)
+        for number in proof.in_programs(evidence, case)
     ]
 
 
-def _kind(found: Evidence, suite: Suite, case: Case, measured: Number) -> ScriptKind:
+def _kind(evidence: Evidence, suite: Suite, case: Case, measured: Number) -> ScriptKind:
     """The kind of script, by its probes; of a tool without a script, by the probe and the action of its case."""
-    script = proof.script_of(found, suite, measured)
-    probes = [(one.kind, one.actions) for one in proof.event_probes(script, case)[0]] if script else []
-    kinds = {kind_of(measured.tracer, *one) for one in probes or [(case.probe, (case.action,))]}
+    script = proof.script_of(evidence, suite, measured)
+    probes = [(probe.kind, probe.actions) for probe in proof.event_probes(script, case)[0]] if script else []
+    kinds = {kind_of(measured.tracer, *probe) for probe in probes or [(case.probe, (case.action,))]}
     return max(kinds, key=KINDS.index)
 
 
-def _run(found: Evidence, suite: Suite, case: Case, measured: Number) -> proof.ProgramPair | LeftOut:
+def _run(evidence: Evidence, suite: Suite, case: Case, measured: Number) -> proof.ProgramPair | LeftOut:
     if case.counted_by == "nothing":
         return LeftOut(measured, "its probe never fires, so it has no events to predict from")
     if measured.has_losses:
         return LeftOut(measured, "events were lost, and a lost event costs less")
-    costs = (proof.of_like if case.like else proof.of_script)(found, suite, case, measured)
+    costs = (proof.of_like if case.like else proof.of_script)(evidence, suite, case, measured)
     if costs is None:
         why = f"the cost of its probe and action with {measured.tracer} is not known on that machine"
         return LeftOut(measured, why)
@@ -117,39 +117,41 @@ def _run(found: Evidence, suite: Suite, case: Case, measured: Number) -> proof.P
     return proof.pair_of(measured, *costs) or LeftOut(measured, not_seen)
 
 
-def program_pairs(found: Evidence, *kinds: ScriptKind) -> list[proof.ProgramPair]:
+def program_pairs(evidence: Evidence, *kinds: ScriptKind) -> list[proof.ProgramPair]:
     return [
-        one for kind, one in program_runs(found) if isinstance(one, proof.ProgramPair) and (not kinds or kind in kinds)
+        run
+        for kind, run in program_runs(evidence)
+        if isinstance(run, proof.ProgramPair) and (not kinds or kind in kinds)
     ]
 
 
-def left_out(found: Evidence) -> list[LeftOut]:
-    return [one for _, one in program_runs(found) if isinstance(one, LeftOut)]
+def left_out(evidence: Evidence) -> list[LeftOut]:
+    return [run for _, run in program_runs(evidence) if isinstance(run, LeftOut)]
 
 
 @once
-def spreads(found: Evidence) -> Mapping[ScriptKind, Spread]:
+def spreads(evidence: Evidence) -> Mapping[ScriptKind, Spread]:
     """The table: each kind of script with its row; empty where too few programs were traced for any."""
-    rows = json.loads(found.keep("answer", lambda: json.dumps(list(map(asdict, _spreads(found)))).encode()))
-    return {one["kind"]: Spread(**one | {"ratio": Estimate(*one["ratio"])}) for one in rows}
+    rows = json.loads(evidence.keep("answer", lambda: json.dumps(list(map(asdict, _spreads(evidence)))).encode()))
+    return {row["kind"]: Spread(**row | {"ratio": Estimate(*row["ratio"])}) for row in rows}
 
 
-def spread_of(found: Evidence, tracer: str, probe: str, actions: Iterable[str]) -> Spread | None:
+def spread_of(evidence: Evidence, tracer: str, probe: str, actions: Iterable[str]) -> Spread | None:
     """The row for a probe with its actions; None where too few programs were traced."""
-    return spreads(found).get(kind_of(tracer, probe, actions))
+    return spreads(evidence).get(kind_of(tracer, probe, actions))
 
 
-def coverage(found: Evidence, kind: ScriptKind) -> Coverage:
+def coverage(evidence: Evidence, kind: ScriptKind) -> Coverage:
     """How often the interval of an answer contains the slowdown of a program that its spread was not learnt from."""
-    row = spreads(found)[kind]
-    pairs = program_pairs(found, *([kind] if row.is_own else []))
-    tested = [one for one in program_pairs(found, kind) if one.is_telling]
+    row = spreads(evidence)[kind]
+    pairs = program_pairs(evidence, *([kind] if row.is_own else []))
+    tested = [pair for pair in program_pairs(evidence, kind) if pair.is_telling]
     inside = []
-    for program in dict.fromkeys(one.measured.level for one in tested):
-        factor = _factor(_ratio([one for one in pairs if one.measured.level != program]))
-        for one in (one for one in tested if one.measured.level == program):
-            _, low, high = multiplied(one.point.predicted, factor)
-            inside.append(low is not None and high is not None and low <= one.point.measured.value <= high)
+    for program in dict.fromkeys(pair.measured.level for pair in tested):
+        factor = _factor(_ratio([pair for pair in pairs if pair.measured.level != program]))
+        for pair in (pair for pair in tested if pair.measured.level == program):
+            _, low, high = multiplied(pair.point.predicted, factor)
+            inside.append(low is not None and high is not None and low <= pair.point.measured.value <= high)
     return Coverage(len(tested), proof.share(inside))
 
 
@@ -159,23 +161,23 @@ def _factor(ratio: Estimate) -> Estimate:
     return Estimate(1.0, min(1.0, value if low is None else low), max(1.0, value if high is None else high))
 
 
-def _spreads(found: Evidence) -> Iterable[Spread]:
-    every = program_pairs(found)
-    if sum(one.is_telling for one in every) < FEWEST_PAIRS:
+def _spreads(evidence: Evidence) -> Iterable[Spread]:
+    every = program_pairs(evidence)
+    if sum(pair.is_telling for pair in every) < FEWEST_PAIRS:
         return
     for kind in KINDS:
-        pairs = program_pairs(found, kind)
-        is_own = sum(one.is_telling for one in pairs) >= FEWEST_PAIRS
+        pairs = program_pairs(evidence, kind)
+        is_own = sum(pair.is_telling for pair in pairs) >= FEWEST_PAIRS
         yield Spread(
             kind=kind,
-            measured=sum(its == kind for its, _ in program_runs(found)),
+            measured=sum(its == kind for its, _ in program_runs(evidence)),
             pairs=len(pairs),
-            clear=sum(one.is_visible for one in pairs),
-            machines=len({one.measured.submission.machine for one in pairs}),
+            clear=sum(pair.is_visible for pair in pairs),
+            machines=len({pair.measured.submission.machine for pair in pairs}),
             ratio=_ratio(pairs if is_own else every),
             is_own=is_own,
         )
 
 
 def _ratio(pairs: Iterable[proof.ProgramPair]) -> Estimate:
-    return next_ratio([ratio for one in pairs if (ratio := one.measured_ratio) is not None], SPREAD_SHARE)
+    return next_ratio([ratio for pair in pairs if (ratio := pair.measured_ratio) is not None], SPREAD_SHARE)

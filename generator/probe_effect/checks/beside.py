@@ -66,15 +66,15 @@ def _known_changes(log: tuple[ChangesFile, DataFolder]) -> Iterator[Fault]:
             if kind not in kinds:
                 yield Fault(CHANGES_FILE, None, f"{entry} is a {kind}", hint)
             elif not is_there:
-                found = f"{entry} is not in the data"
-                yield Fault(CHANGES_FILE, None, found, "write an id as the site's addresses have it")
+                message = f"{entry} is not in the data"
+                yield Fault(CHANGES_FILE, None, message, "write an id as the site's addresses have it")
     if not (data.root / CHANGES_FILE).exists():
         return  # nobody looks there for new sources
     listed = {what for change in document.changes if change.kind == "added" for what in change.what}
     for folder in data.sources():
         if folder.name not in listed:
-            found = f"source `{printable(folder.name)}` was never added"
-            yield Fault(CHANGES_FILE, None, found, 'append an entry of kind "added" with its day')
+            message = f"source `{printable(folder.name)}` was never added"
+            yield Fault(CHANGES_FILE, None, message, 'append an entry of kind "added" with its day')
 
 
 def _thing(what: str, data: DataFolder) -> tuple[str, bool]:
@@ -111,7 +111,7 @@ def _append_only(files: TreeDifference) -> Iterator[Fault]:
     things = [f"{part}/{thing}/" for part, depth in FIXED.items() for thing in files.things(part, depth)]
     for prefix in (thing for thing in things if (files.base.root / thing).is_dir()):
         for what, paths in words:
-            for path in (one for one in paths if one.startswith(prefix)):
+            for path in (changed_path for changed_path in paths if changed_path.startswith(prefix)):
                 yield Fault(path, None, f"{what} what is published, which stays as it is")
 
 
@@ -119,9 +119,9 @@ def _append_only(files: TreeDifference) -> Iterator[Fault]:
 def _kept_entries(files: TreeDifference) -> Iterator[Fault]:
     before, after = _log(files.base), _log(files.head)
     if before and after is not None:
-        for place, (entry, now) in enumerate(zip_longest(before, after[: len(before)]), start=1):
+        for position, (entry, now) in enumerate(zip_longest(before, after[: len(before)]), start=1):
             if entry != now:
-                yield Fault(CHANGES_FILE, None, f"entry {place}, of {entry.date}, is not as it was published")
+                yield Fault(CHANGES_FILE, None, f"entry {position}, of {entry.date}, is not as it was published")
                 return
 
 
@@ -157,20 +157,20 @@ UNREADABLE = (OSError, zipfile.BadZipFile, NotImplementedError, RuntimeError, EO
 @rule("release-files")
 def _release_files(checked: tuple[Release, DataFolder]) -> Iterator[Fault]:
     release, data = checked
-    found = {path.name: path for path in release.folder.iterdir()}
-    for name in sorted(found.keys() ^ set(release.names)):
-        yield Fault(printable(name), None, "is not a file of a release" if name in found else "is missing")
-    if odd := [name for name, path in found.items() if path.is_symlink() or not path.is_file()]:
+    path_by_name = {path.name: path for path in release.folder.iterdir()}
+    for name in sorted(path_by_name.keys() ^ set(release.names)):
+        yield Fault(printable(name), None, "is not a file of a release" if name in path_by_name else "is missing")
+    if odd := [name for name, path in path_by_name.items() if path.is_symlink() or not path.is_file()]:
         for name in odd:
             yield Fault(printable(name), None, "is not a regular file", "put the file itself here")
         return  # a pipe has no end
     yield from _sums(release)
     yield from _archive(release)
     # Suites get new versions and figures get corrections; nobody changes results.
-    for one in (one for one in release.document.files if one.path.startswith("results/")):
-        path = data.root / one.path
-        if not (path.is_file() and sha256(path) == one.sha256):
-            message = f"{one.path} is no longer as it was released"
+    for file in (file for file in release.document.files if file.path.startswith("results/")):
+        path = data.root / file.path
+        if not (path.is_file() and sha256(path) == file.sha256):
+            message = f"{file.path} is no longer as it was released"
             yield Fault(MANIFEST, None, message, "rows are only added, never changed")
 
 
@@ -189,17 +189,17 @@ def _archive(release: Release) -> Iterator[Fault]:
     name = release.archive.name
     try:
         with zipfile.ZipFile(release.archive) as archive:
-            for one in release.document.files:
-                member = f"{release.archive.stem}/data/{one.path}"
+            for file in release.document.files:
+                member = f"{release.archive.stem}/data/{file.path}"
                 if member not in archive.NameToInfo:
-                    yield Fault(name, None, f"does not hold {one.path}")
+                    yield Fault(name, None, f"does not hold {file.path}")
                 # The length is looked at first: an archive may be made to unpack to more than a machine has.
                 elif (
-                    archive.getinfo(member).file_size != one.bytes
-                    or one.bytes > MAX_FILE_BYTES
-                    or hashlib.sha256(archive.read(member)).hexdigest() != one.sha256
+                    archive.getinfo(member).file_size != file.bytes
+                    or file.bytes > MAX_FILE_BYTES
+                    or hashlib.sha256(archive.read(member)).hexdigest() != file.sha256
                 ):
-                    yield Fault(name, None, f"{one.path} is not as the manifest says")
+                    yield Fault(name, None, f"{file.path} is not as the manifest says")
     except UNREADABLE:
         if release.archive.exists():
             yield Fault(name, None, "is not a sound zip archive")
@@ -219,8 +219,8 @@ class CheckedTools:
     package: ToolPackage
     suites: Mapping[str, Suite]
 
-    def fault(self, keys: tuple[str | int, ...], found: str, hint: str | None = None) -> Fault:
-        return Fault(self.path.name, value_line(self.path, keys), found, hint)
+    def fault(self, keys: tuple[str | int, ...], message: str, hint: str | None = None) -> Fault:
+        return Fault(self.path.name, value_line(self.path, keys), message, hint)
 
 
 NAME_TRACER = f"name one of {', '.join(sorted(TOOLS))}"
@@ -232,15 +232,15 @@ def _known_tools(checked: CheckedTools) -> Iterator[Fault]:
     cases = {case.id for suite in checked.suites.values() for case in suite.cases}
     if checked.package.tracer not in TOOLS:
         yield checked.fault(("tracer",), "no suite has scripts for this tracer", NAME_TRACER)
-    for place, tool in enumerate(checked.package.tools):
+    for index, tool in enumerate(checked.package.tools):
         if times[tool.name] > 1:
-            found = f"there are two tools `{printable(tool.name)}`"
-            yield checked.fault(("tools", place, "name"), found, "describe each tool once")
+            message = f"there are two tools `{printable(tool.name)}`"
+            yield checked.fault(("tools", index, "name"), message, "describe each tool once")
         if tool.tracer is not None and tool.tracer not in TOOLS:
-            yield checked.fault(("tools", place, "tracer"), "no suite has scripts for this tracer", NAME_TRACER)
+            yield checked.fault(("tools", index, "tracer"), "no suite has scripts for this tracer", NAME_TRACER)
         if tool.case is not None and tool.case not in cases:
-            found = "no suite has this case"
-            yield checked.fault(("tools", place, "case"), found, "name one of `probe-effect suites`")
+            message = "no suite has this case"
+            yield checked.fault(("tools", index, "case"), message, "name one of `probe-effect suites`")
 
 
 @rule("tools-form")
@@ -251,9 +251,9 @@ def _tools_form(checked: CheckedTools) -> Iterator[Fault]:
 
 @rule("explained-tools")
 def _explained_tools(checked: CheckedTools) -> Iterator[Fault]:
-    for place, tool in enumerate(checked.package.tools):
+    for index, tool in enumerate(checked.package.tools):
         if not tool.probes and tool.remark is None:
-            yield checked.fault(("tools", place), f"`{printable(tool.name)}` has no probes, and no remark says why")
+            yield checked.fault(("tools", index), f"`{printable(tool.name)}` has no probes, and no remark says why")
 
 
 TOOL_RULES = (_known_tools, _tools_form, _explained_tools)
@@ -263,36 +263,36 @@ Transcripts = tuple[Sequence[Shown], DataFolder]
 """All that could be read, and where they lie."""
 
 
-def _of(one: Shown, found: str) -> Fault:
-    hint = f"run `probe-effect transcripts --write {one.transcript.id}`"
-    return Fault(f"{one.chapter}.toml", None, f"`{printable(one.transcript.id)}` {found}", hint)
+def _of(entry: Shown, message: str) -> Fault:
+    hint = f"run `probe-effect transcripts --write {entry.transcript.id}`"
+    return Fault(f"{entry.chapter}.toml", None, f"`{printable(entry.transcript.id)}` {message}", hint)
 
 
 @rule("transcript-ids")
 def _ids(checked: Transcripts) -> Iterator[Fault]:
-    times = Counter(one.transcript.id for one in checked[0])
-    for one in (one for one in checked[0] if times[one.transcript.id] > 1):
-        yield Fault(f"{one.chapter}.toml", None, f"`{one.transcript.id}` is the id of several")
+    times = Counter(entry.transcript.id for entry in checked[0])
+    for entry in (entry for entry in checked[0] if times[entry.transcript.id] > 1):
+        yield Fault(f"{entry.chapter}.toml", None, f"`{entry.transcript.id}` is the id of several")
 
 
 @rule("transcript-recorded")
 def _recorded(checked: Transcripts) -> Iterator[Fault]:
     shown, data = checked
-    for one in shown:
-        if one.recorded is None:
-            yield _of(one, "was never recorded")
-        elif not one.recorded.is_of(one.transcript):
-            yield _of(one, "was recorded with another command")
-    known = {transcripts.recorded_file(data, one.transcript.id) for one in shown}
-    for path in (path for path in transcripts.recorded_files(data) if path not in known):
+    for entry in shown:
+        if entry.recorded is None:
+            yield _of(entry, "was never recorded")
+        elif not entry.recorded.is_of(entry.transcript):
+            yield _of(entry, "was recorded with another command")
+    paths = {transcripts.recorded_file(data, entry.transcript.id) for entry in shown}
+    for path in (path for path in transcripts.recorded_files(data) if path not in paths):
         yield Fault(f"recorded/{printable(path.name)}", None, "is of no transcript", "remove it")
 
 
 @rule("transcript-shows")
 def _shows(checked: Transcripts) -> Iterator[Fault]:
-    for one in checked[0]:
-        for pattern in one.transcript.missing_from(one.recorded.output) if one.recorded else ():
-            yield _of(one, f"does not show {printable(pattern)}")
+    for entry in checked[0]:
+        for pattern in entry.transcript.missing_from(entry.recorded.output) if entry.recorded else ():
+            yield _of(entry, f"does not show {printable(pattern)}")
 
 
 TRANSCRIPT_RULES = (_ids, _recorded, _shows)
@@ -301,11 +301,11 @@ TRANSCRIPT_RULES = (_ids, _recorded, _shows)
 @rule("explanation-names")
 def _names(checked: tuple[Path, Sequence[Explanation | Claim], frozenset[str]]) -> Iterator[Fault]:
     """Of the entries of a file, which may name cases, tools and references that are known."""
-    file, entries, known = checked
-    for place, entry in enumerate(entries):
+    file, entries, all_names = checked
+    for index, entry in enumerate(entries):
         named = entry.names if isinstance(entry, Claim) else {*entry.cases, *entry.tools, *entry.references}
-        if unknown := ", ".join(sorted(named - known)):
-            line = value_line(file, (type(entry).__name__.lower(), place))
+        if unknown := ", ".join(sorted(named - all_names)):
+            line = value_line(file, (type(entry).__name__.lower(), index))
             yield Fault(file.name, line, f"`{entry.id}` names what is not there: {unknown}")
 
 
@@ -330,11 +330,11 @@ def check_beside(data: DataFolder) -> list[Problem]:
     references, faults = beside_files.read_references(data)
     problems += faults
     cases = {case.id for suite in suites_here.values() for case in suite.cases}
-    known = frozenset({*cases, *TOOLS, *(reference.id for reference in references)})
+    all_names = frozenset({*cases, *TOOLS, *(reference.id for reference in references)})
     explanations, faults = beside_files.read_explanations(data)
-    problems += [*faults, *broken(EXPLANATION_RULES, (data.root / "explanations.toml", explanations, known), name)]
+    problems += [*faults, *broken(EXPLANATION_RULES, (data.root / "explanations.toml", explanations, all_names), name)]
     claims, faults = beside_files.read_claims(data)
-    problems += [*faults, *broken(EXPLANATION_RULES, (data.root / "claims.toml", claims, known), name)]
+    problems += [*faults, *broken(EXPLANATION_RULES, (data.root / "claims.toml", claims, all_names), name)]
     return [*problems, *transcripts.read_mechanisms(data)[1]]
 
 
@@ -372,7 +372,7 @@ def _folder_name(checked: CheckedSource) -> Iterator[Fault]:
 @rule("findable-source")
 def _findable_source(checked: CheckedSource) -> Iterator[Fault]:
     document = checked.document
-    if {said.strip().lower() for said in (document.title, document.author, document.where)} <= NOTHING:
+    if {text.strip().lower() for text in (document.title, document.author, document.where)} <= NOTHING:
         line = value_line(checked.folder / DOCUMENT, ["where"])
         yield Fault(DOCUMENT, line, "neither title, author nor place of the source is stated")
 
@@ -386,8 +386,8 @@ def _derived_figures(checked: CheckedSource) -> Iterator[Fault]:
         if ids[figure.figure] > 1:
             yield Fault(FIGURES, figure.line, f"there are two figures `{figure.figure}`", "give each figure its own id")
         try:
-            for found, hint in _wrong_cells(figure, checked.values):
-                yield Fault(FIGURES, figure.line, found, hint)
+            for message, hint in _wrong_cells(figure, checked.values):
+                yield Fault(FIGURES, figure.line, message, hint)
         except FormulaError as error:
             yield Fault(FIGURES, figure.line, str(error), "use figure ids of this file and + - * / ( )")
 
@@ -418,8 +418,13 @@ def _wrong_cells(figure: Figure, values: Mapping[str, Fraction]) -> Iterator[tup
 def _standing_findings(checked: CheckedSource) -> Iterator[Fault]:
     """A contradiction that a source's page tells of is really in its figures."""
     figures, document = {figure.figure: figure for figure in checked.figures}, checked.document
-    notes = (one.note for one in document.repeated if one.note is not None)
-    for sentence in (document.summary, *document.remarks, *(one.sentence for one in document.findings), *notes):
+    notes = (repetition.note for repetition in document.repeated if repetition.note is not None)
+    for sentence in (
+        document.summary,
+        *document.remarks,
+        *(contradiction.sentence for contradiction in document.findings),
+        *notes,
+    ):
         try:
             fill(sentence, figures)
         except FormulaError as error:
@@ -427,8 +432,8 @@ def _standing_findings(checked: CheckedSource) -> Iterator[Fault]:
     for finding in document.findings:
         try:
             if not stands(finding, checked.values):
-                found = f"finding `{finding.id}`: the source agrees with itself there"
-                yield Fault(DOCUMENT, None, found, "remove the finding, or mend the figures")
+                message = f"finding `{finding.id}`: the source agrees with itself there"
+                yield Fault(DOCUMENT, None, message, "remove the finding, or mend the figures")
         except FormulaError as error:
             yield Fault(DOCUMENT, None, f"finding `{finding.id}`: {error}", "agrees_if is one comparison of figures")
 

@@ -57,8 +57,8 @@ SIGNS: tuple[Rule[Any], ...] = tuple(
 def _two_signs(suspected: Suspected) -> Iterator[Fault]:
     named = list(dict.fromkeys(suspected.signs))
     if len(named) > 1 and not suspected.is_accepted:
-        found = f"{len(named)} signs that this was not measured as it says: {', '.join(named)}"
-        yield Fault("samples.csv", None, found)
+        message = f"{len(named)} signs that this was not measured as it says: {', '.join(named)}"
+        yield Fault("samples.csv", None, message)
 
 
 COPIED_RULES = (*SIGNS, _two_signs)
@@ -74,23 +74,23 @@ def copied_rows(checked: Iterable[SubmissionFolder], every: Iterable[SubmissionF
     """The folder of each submission that is `checked`, to words of each that shares more rows than two measurements."""
     # Hash of each row of a run that ended well, to the folders of the submissions that have it.
     index: dict[int, tuple[Path, ...]] = {}
-    for folder, samples in {one.folder.resolve(): one.samples for one in every}.items():
+    for folder, samples in {submission.folder.resolve(): submission.samples for submission in every}.items():
         alone = (folder,)  # one for all its rows: nearly every row is in one submission only
         for row in set(_rows(samples)):
-            known = index.get(row, ())
-            if len(known) < MOST_COPIES:
-                index[row] = (*known, folder) if known else alone
-    found = {}
-    for here, samples in {one.folder.resolve(): one.samples for one in checked}.items():
+            folders = index.get(row, ())
+            if len(folders) < MOST_COPIES:
+                index[row] = (*folders, folder) if folders else alone
+    by_folder = {}
+    for here, samples in {submission.folder.resolve(): submission.samples for submission in checked}.items():
         own = set(_rows(samples))
         shared = Counter(folder for row in own for folder in index.get(row, ()) if folder != here)
         least = max(FEWEST_ROWS, MOST_SHARED_RATIO * len(own))
-        found[here] = [
+        by_folder[here] = [
             f"{number} of {len(own)} rows are in {printable(f'{folder.parent.name}/{folder.name}')} too"
             for folder, number in sorted(shared.items())
             if number >= least
         ]
-    return found
+    return by_folder
 
 
 def _rows(path: Path) -> Iterator[int]:
@@ -230,34 +230,37 @@ class KnownMachine(NamedTuple):
 
 def known_machines(submissions: Iterable[SubmissionFolder]) -> list[KnownMachine]:
     """The submissions whose facts and rows can be read, each once."""
-    found = []
-    for files in dict.fromkeys(replace(one, folder=one.folder.resolve()) for one in submissions):
+    machines = []
+    for files in dict.fromkeys(replace(submission, folder=submission.folder.resolve()) for submission in submissions):
         document, faults = read_machine_file(files.machine_file, files.id)
         digest = content_digest(files)
         if document is not None and not faults and digest:
-            found.append(KnownMachine(files, document, digest))
-    return found
+            machines.append(KnownMachine(files, document, digest))
+    return machines
 
 
 def in_common(
-    known: Iterable[KnownMachine], checked: Iterable[SubmissionFolder], suites: Mapping[str, Suite], kept: Kept
+    all_submissions: Iterable[KnownMachine],
+    checked: Iterable[SubmissionFolder],
+    suites: Mapping[str, Suite],
+    kept: Kept,
 ) -> Mapping[Path, list[tuple[str, str]]]:
     """Folder to (rule, what it has in common with another) for each sign that the two are not two measurements.
 
     Two of which neither is `checked` are not compared: so the check of one grows with the others' number alone.
     """
-    asked = {one.folder.resolve() for one in checked}
+    asked = {submission.folder.resolve() for submission in checked}
     by_suite: dict[str, list[KnownMachine]] = defaultdict(list)
-    for one in known:
-        if one.document.run.blocks <= MAX_BLOCKS:  # more are refused
-            by_suite[one.document.run.suite].append(one)
+    for submission in all_submissions:
+        if submission.document.run.blocks <= MAX_BLOCKS:  # more are refused
+            by_suite[submission.document.run.suite].append(submission)
     common: dict[Path, list[tuple[str, str]]] = defaultdict(list)
     for name, submissions in by_suite.items():
-        in_time = sorted(submissions, key=lambda one: (one.document.run.started, one.files.id))
-        wanted = {place for place, one in enumerate(in_time) if one.files.folder in asked}
+        in_time = sorted(submissions, key=lambda submission: (submission.document.run.started, submission.files.id))
+        wanted = {index for index, submission in enumerate(in_time) if submission.files.folder in asked}
         if not wanted:
             continue
-        traces = [read_traces(one.files, one.document, one.digest, kept) for one in in_time]
+        traces = [read_traces(submission.files, submission.document, submission.digest, kept) for submission in in_time]
         for sign in sorted(sure(possible(traces, wanted, suites.get(name))), key=lambda sign: sign[:2]):
             both = in_time[sign.later].files, in_time[sign.earlier].files
             for own, beside in (both, both[::-1]):
@@ -265,9 +268,9 @@ def in_common(
     return common
 
 
-def sure(found: Iterable[Sign]) -> Iterator[Sign]:
+def sure(signs: Iterable[Sign]) -> Iterator[Sign]:
     """The signs that chance does not explain, over all submissions of the suite."""
-    return (sign for sign in found if sign.overall < LEAST_CHANCE)
+    return (sign for sign in signs if sign.overall < LEAST_CHANCE)
 
 
 def possible(in_time: Sequence[Traces], new: Collection[int], suite: Suite | None) -> Iterator[Sign]:
@@ -276,16 +279,16 @@ def possible(in_time: Sequence[Traces], new: Collection[int], suite: Suite | Non
     The submissions are in the order in which they began; `new` are places of some of them.
     """
     times, is_fixed = _common_times(in_time), has_fixed_operations(suite)
-    for later, one in enumerate(in_time):
-        places = range(later) if later in new else [place for place in sorted(new) if place < later]
-        others = [in_time[place] for place in places]
-        noise = zip(*shared_noises(one, others), strict=True)
+    for later, traces in enumerate(in_time):
+        places = range(later) if later in new else [index for index in sorted(new) if index < later]
+        others = [in_time[index] for index in places]
+        noise = zip(*shared_noises(traces, others), strict=True)
         partners = 0
         for earlier, other, (of_runs, of_tools) in zip(places, others, noise, strict=True):
             if partners == MOST_PARTNERS:
                 break
             same = (
-                *_same_values(one, other, times[later, earlier], is_fixed=is_fixed),
+                *_same_values(traces, other, times[later, earlier], is_fixed=is_fixed),
                 *_same_noise("same-noise", "times", of_runs),
                 *_same_noise("same-tool-noise", "the tracers' times and memory", of_tools),
             )
@@ -293,43 +296,43 @@ def possible(in_time: Sequence[Traces], new: Collection[int], suite: Suite | Non
             yield from (Sign(later, earlier, *sign) for sign in same)
 
 
-def shared_noises(one: Traces, others: Sequence[Traces]) -> tuple[list[Shared | None], list[Shared | None]]:
+def shared_noises(traces: Traces, others: Sequence[Traces]) -> tuple[list[Shared | None], list[Shared | None]]:
     """What the noise of a workload's times has in common with that of others, and that of all that the tracers took."""
     return (
-        shared_noise(one.of_runs, [other.of_runs for other in others], WIDTH_OF_RUNS),
-        shared_noise(one.of_tools, [other.of_tools for other in others], WIDTH_OF_TOOLS),
+        shared_noise(traces.of_runs, [other.of_runs for other in others], WIDTH_OF_RUNS),
+        shared_noise(traces.of_tools, [other.of_tools for other in others], WIDTH_OF_TOOLS),
     )
 
 
 def _common_times(in_time: Sequence[Traces]) -> Counter[tuple[int, int]]:
     """How many single times two have in common, by their places, that of the later one first: all sorted together."""
-    times = np.concatenate([one.times for one in in_time])
-    places = np.repeat(np.arange(len(in_time)), [len(one.times) for one in in_time])
+    times = np.concatenate([traces.times for traces in in_time])
+    places = np.repeat(np.arange(len(in_time)), [len(traces.times) for traces in in_time])
     order = np.argsort(times, kind="stable")
     times, places = times[order], places[order]
-    found: Counter[tuple[int, int]] = Counter()
+    counts: Counter[tuple[int, int]] = Counter()
     step = 1  # of a time that is in three submissions, each pair; of one that is in many, those next to each other
     while step <= MOST_PARTNERS and (same := np.flatnonzero(times[step:] == times[:-step])).size:
-        found.update(zip(places[same + step].tolist(), places[same].tolist(), strict=True))
+        counts.update(zip(places[same + step].tolist(), places[same].tolist(), strict=True))
         step += 1
-    return found
+    return counts
 
 
-def _same_values(one: Traces, other: Traces, same_times: int, *, is_fixed: bool) -> Iterator[tuple[str, str, float]]:
+def _same_values(traces: Traces, other: Traces, same_times: int, *, is_fixed: bool) -> Iterator[tuple[str, str, float]]:
     """(rule, words, chance) of all but the noise; `is_fixed`: no trial found the number of operations."""
-    mine, theirs = one.document.run, other.document.run
+    mine, theirs = traces.document.run, other.document.run
     if mine.seed == theirs.seed:
         yield "same-order", f"seed {mine.seed} is that of {{other}} too", 0.0
     if mine.started == theirs.started:
         yield "same-start", f"it began at {mine.started}, the same second as {{other}}", 0.0
     # Trials on machines with the same CPU may well find the same numbers of operations.
-    if not is_fixed and one.document.machine.cpu_model != other.document.machine.cpu_model:
-        both = one.operations.keys() & other.operations.keys()
-        same = sum(one.operations[key] == other.operations[key] for key in both)
+    if not is_fixed and traces.document.machine.cpu_model != other.document.machine.cpu_model:
+        both = traces.operations.keys() & other.operations.keys()
+        same = sum(traces.operations[key] == other.operations[key] for key in both)
         if len(both) >= LEAST_SUBJECTS and same >= MOST_SAME_RATIO * len(both):
             words = f"runs of {same} of {len(both)} cases have as many operations as those of {{other}}"
             yield "same-operations", words, 0.0
-    least = min(len(one.times), len(other.times))
+    least = min(len(traces.times), len(other.times))
     if same_times >= max(LEAST_TIMES, LEAST_TIMES_RATIO * least):
         yield "same-times", f"{same_times} of {least} times are in {{other}} too, to the nanosecond", 0.0
 

@@ -40,15 +40,17 @@ MAX_SUBJECTS = 2000
 """Cases, each with its tracer and level; 11 tracers and 27 cases are 300."""
 
 
-def _known_files(folder: Path, known: frozenset[str]) -> Iterator[Fault]:
-    found = list(islice(folder.iterdir(), MAX_FILES + 1))
-    for path in sorted(found) if len(found) <= MAX_FILES else ():  # of more tells `sizes`, once
+def _known_files(folder: Path, all_names: frozenset[str]) -> Iterator[Fault]:
+    paths = list(islice(folder.iterdir(), MAX_FILES + 1))
+    for path in sorted(paths) if len(paths) <= MAX_FILES else ():  # of more tells `sizes`, once
         shown, mode = printable(path.name), path.lstat().st_mode
         if path.name == UNFINISHED:
             hint = "complete it with `probe-effect measure --resume`; the file goes then"
             yield Fault(shown, None, "says that the run is not complete", hint)
-        elif path.name not in known:
-            yield Fault(shown, None, "is not a file of this folder", f"remove it; known are {', '.join(sorted(known))}")
+        elif path.name not in all_names:
+            yield Fault(
+                shown, None, "is not a file of this folder", f"remove it; known are {', '.join(sorted(all_names))}"
+            )
         elif not stat.S_ISREG(mode):
             yield Fault(shown, None, "is not a regular file", "put the file itself here, no link or folder")
         elif mode & 0o111:
@@ -61,9 +63,9 @@ def _sizes(folder: Path) -> Iterator[Fault]:
     if len(entries) > MAX_FILES:
         yield Fault("", None, f"holds more than {MAX_FILES} files", "leave only the files that the data format names")
     total = 0
-    for entry in sorted(entries, key=lambda one: one.name):
-        found = entry.stat(follow_symlinks=False)
-        size = found.st_size if stat.S_ISREG(found.st_mode) else 0
+    for entry in sorted(entries, key=lambda dir_entry: dir_entry.name):
+        status = entry.stat(follow_symlinks=False)
+        size = status.st_size if stat.S_ISREG(status.st_mode) else 0
         total += size
         if size > MAX_FILE_BYTES:
             yield Fault(printable(entry.name), None, f"larger than {MAX_FILE_BYTES} bytes", "split it, or remove it")
@@ -72,11 +74,11 @@ def _sizes(folder: Path) -> Iterator[Fault]:
 
 
 OF_SUBMISSION: tuple[Rule[Path], ...] = (
-    rule("submission/known-files")(partial(_known_files, known=SUBMISSION_FILES)),
+    rule("submission/known-files")(partial(_known_files, all_names=SUBMISSION_FILES)),
     rule("submission/sizes")(_sizes),
 )
 OF_SOURCE: tuple[Rule[Path], ...] = (
-    rule("source/known-files")(partial(_known_files, known=SOURCE_FILES)),
+    rule("source/known-files")(partial(_known_files, all_names=SOURCE_FILES)),
     rule("source/sizes")(_sizes),
 )
 """What can be said of a folder before its files are read."""
@@ -93,12 +95,12 @@ def _strangers(checked: tuple[Path, Sequence[Path], Collection[Path]]) -> Iterat
     for path in paths:
         if path.parent in told:
             told.add(path)
-        elif path.parent not in parts and (found := _strange(path, path.relative_to(root).parts)):
+        elif path.parent not in parts and (complaint := _strange(path, path.relative_to(root).parts)):
             told.add(path)
             # An editor's own is in nobody's way here, and `review` tells of each that is added.
-            is_hidden = found == NO_FILE and path.name.startswith(".")
+            is_hidden = complaint == NO_FILE and path.name.startswith(".")
             shown = printable(path.relative_to(root).as_posix(), MAX_PATH_LENGTH)
-            yield Fault(shown, None, *found, "warning" if is_hidden else "error")
+            yield Fault(shown, None, *complaint, "warning" if is_hidden else "error")
 
 
 NO_FILE = "is not a file of the data", BELONGS
@@ -107,23 +109,23 @@ NO_FILE = "is not a file of the data", BELONGS
 def _strange(path: Path, names: tuple[str, ...]) -> tuple[str, str] | None:
     """What is wrong with a file or folder that is known by the names in its path, or not; and how to mend it."""
     mode = path.lstat().st_mode
-    found: tuple[str, str] | None = None
+    complaint: tuple[str, str] | None = None
     if stat.S_ISLNK(mode) and path.is_dir():
-        found = "is a link to a folder", "put the folder itself here"
+        complaint = "is a link to a folder", "put the folder itself here"
     elif any(name.startswith(GIT) for name in names):
-        found = STEERS
+        complaint = STEERS
     elif stat.S_ISDIR(mode):
         if not is_known_folder(names):
-            found = "is not a folder of the data", BELONGS
+            complaint = "is not a folder of the data", BELONGS
         elif not os.access(path, os.R_OK | os.X_OK):
-            found = "cannot be opened", "chmod +rx"
+            complaint = "cannot be opened", "chmod +rx"
     elif not is_known_file(names):
-        found = NO_FILE
+        complaint = NO_FILE
     elif not stat.S_ISREG(mode):
-        found = "is not a regular file", "put the file itself here, no link or folder"
+        complaint = "is not a regular file", "put the file itself here, no link or folder"
     elif mode & 0o111:
-        found = "is executable", "chmod -x, and git update-index --chmod=-x"
-    return found
+        complaint = "is executable", "chmod -x, and git update-index --chmod=-x"
+    return complaint
 
 
 @rule("run-size")
@@ -134,24 +136,24 @@ def run_size(checked: CheckedSubmission) -> Iterator[Fault]:
         yield Fault("samples.csv", None, f"holds more than {MAX_BLOCKS} blocks", "split the run into submissions")
     subjects = {(sample.case, sample.tracer, sample.level) for sample in checked.samples}
     if len(subjects) > MAX_SUBJECTS:
-        found = f"holds more than {MAX_SUBJECTS} cases, tracers and levels"
-        yield Fault("samples.csv", None, found, "split the run by tracer")
+        message = f"holds more than {MAX_SUBJECTS} cases, tracers and levels"
+        yield Fault("samples.csv", None, message, "split the run by tracer")
     baselines = Counter((sample.block, sample.level) for sample in checked.samples if sample.arm == "baseline")
     if baselines and max(baselines.values()) > MAX_BASELINES:
-        found = f"holds more than {MAX_BASELINES} baselines in a block"
-        yield Fault("samples.csv", None, found, "make two in each block")
+        message = f"holds more than {MAX_BASELINES} baselines in a block"
+        yield Fault("samples.csv", None, message, "make two in each block")
 
 
 @rule("submission/folder-name")
 def submission_name(checked: CheckedSubmission) -> Iterator[Fault]:
     document, submission = checked.document, checked.submission
     if submission.machine != document.machine.id:
-        found = f"machine.id `{document.machine.id}` in the folder of `{printable(submission.machine)}`"
-        yield Fault("machine.json", None, found, f"move the submission to data/results/{document.machine.id}/")
+        message = f"machine.id `{document.machine.id}` in the folder of `{printable(submission.machine)}`"
+        yield Fault("machine.json", None, message, f"move the submission to data/results/{document.machine.id}/")
     wanted = f"{document.run.started[:10]}-{document.run.suite}"
     if not re.fullmatch(rf"{re.escape(wanted)}(-[1-9][0-9]*)?", submission.folder.name):
-        found = f"folder `{printable(submission.folder.name)}` holds a run of {wanted}"
-        yield Fault("machine.json", None, found, f"name the folder {wanted}, or {wanted}-2 for a second run")
+        message = f"folder `{printable(submission.folder.name)}` holds a run of {wanted}"
+        yield Fault("machine.json", None, message, f"name the folder {wanted}, or {wanted}-2 for a second run")
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,16 +180,16 @@ def _suite_scripts(checked: CheckedSuite) -> Iterator[Fault]:
         if is_twin and "bpftrace" in tools and not script_path(folder, case.id, "bpftrace", check=True):
             yield _fault(f"case `{case.id}` is counted by a twin that is missing", f"add {case.id}.check.bt")
         if is_twin and _lacks_linux_twin(folder, case.id):
-            found = f"case `{case.id}` is counted by a twin that is missing on Linux"
-            yield _fault(found, f"add {case.id}.check.d and {case.id}.check.linux.d")
+            message = f"case `{case.id}` is counted by a twin that is missing on Linux"
+            yield _fault(message, f"add {case.id}.check.d and {case.id}.check.linux.d")
     # Nobody asks for a form for Linux by its own name.
     plain_forms = ((path.name, plain_form(path)) for path in sorted(folder.iterdir()))
     for name, plain in ((name, plain) for name, plain in plain_forms if plain and not plain.is_file()):
-        found = f"script `{name}` is the form for Linux of a script that is missing"
-        yield _fault(found, f"add {plain.name}, or give it that name")
-    known = {case.id for one in (suite, *checked.known.values()) for case in one.cases}
+        message = f"script `{name}` is the form for Linux of a script that is missing"
+        yield _fault(message, f"add {plain.name}, or give it that name")
+    case_ids = {case.id for each_suite in (suite, *checked.known.values()) for case in each_suite.cases}
     for id_, name in ((case.id, name) for case in suite.cases for name in case.references()):
-        if name not in known or name == id_:
+        if name not in case_ids or name == id_:
             hint = "name another case of a known suite in `like`, `parts` and `composed`"
             yield _fault(f"case `{id_}` refers to `{name}`, which is no other case", hint)
 
@@ -209,8 +211,8 @@ def _unique_cases(checked: CheckedSuite) -> Iterator[Fault]:
         )
 
 
-def _fault(found: str, hint: str | None = None) -> Fault:
-    return Fault("suite.toml", None, found, hint)
+def _fault(message: str, hint: str | None = None) -> Fault:
+    return Fault("suite.toml", None, message, hint)
 
 
 DATA_RULES = (_strangers,)

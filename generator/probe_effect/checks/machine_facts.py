@@ -13,7 +13,7 @@ from probe_effect.store.places import MAX_PATH_LENGTH
 from probe_effect.store.tables import printable
 
 KNOWN = beside(__file__)
-FAMILIES = [(re.compile(one["words"], re.IGNORECASE), one["architectures"]) for one in KNOWN["families"]]
+FAMILIES = [(re.compile(family["words"], re.IGNORECASE), family["architectures"]) for family in KNOWN["families"]]
 """Words in a CPU's name, to the architectures that it can have."""
 
 NAMED_CORES = re.compile(r"\b(\d{1,3})-core\b", re.IGNORECASE)
@@ -45,14 +45,14 @@ def _machine_facts(checked: CheckedSubmission) -> Iterator[Fault]:
         ("machine.memory_bytes", memory_bytes == 0, "a machine without memory"),
         ("run.tracer_cpu", not has_own_cpu, "workload and tracer on one CPU, which is then not the tracer's own"),
     )
-    for key, is_wrong, found in wrong:
+    for key, is_wrong, message in wrong:
         if is_wrong:
-            yield checked.fault(key, found)
+            yield checked.fault(key, message)
     name, counts, most_threads = machine.cpu_model or "", f"{threads} threads on {cores} cores", cores * MOST_PER_CORE
     possible = [architectures for word, architectures in FAMILIES if word.search(name)]
     named = NAMED_CORES.search(name) if machine.virtualization is None else None
     is_usual = not memory_bytes or LEAST_MEMORY_BYTES <= memory_bytes <= MOST_MEMORY_BYTES
-    is_possible = not possible or any(machine.architecture in one for one in possible)
+    is_possible = not possible or any(machine.architecture in family for family in possible)
     odd = (
         ("machine.threads", 0 < most_threads < threads, counts),
         ("machine.smt", machine.smt is False and cores < threads <= most_threads, f"no SMT, but {counts}"),
@@ -65,9 +65,11 @@ def _machine_facts(checked: CheckedSubmission) -> Iterator[Fault]:
             f"{cores} cores, but the CPU's name says {named and named[1]}",
         ),
     )
-    for key, is_odd, found in odd:
+    for key, is_odd, message in odd:
         if is_odd:
-            yield checked.fault(key, found, "look at the machine, and say in the pull request why it is so", "warning")
+            yield checked.fault(
+                key, message, "look at the machine, and say in the pull request why it is so", "warning"
+            )
 
 
 @rule("kernel-facts")
@@ -114,8 +116,8 @@ def _virtual_facts(checked: CheckedSubmission) -> Iterator[Fault]:
             yield checked.fault(key, f"bare metal, but {sign}")
     named = (machine.cpu_model, machine.virtualization, run.packages.get("emulator"))
     if run.metric == "time" and any("TCG" in (name or "").upper() for name in named):
-        found = "times of an emulated CPU, which say nothing of any machine"
-        yield checked.fault("run.metric", found, "leave it out, and take times by KVM", "error")
+        message = "times of an emulated CPU, which say nothing of any machine"
+        yield checked.fault("run.metric", message, "leave it out, and take times by KVM", "error")
     if run.metric == "instructions" and "emulator" not in run.packages:
         yield checked.fault("run.packages", "instructions of an emulated machine, but no emulator is named")
 
@@ -124,8 +126,8 @@ def _virtual_facts(checked: CheckedSubmission) -> Iterator[Fault]:
 def _undisturbed(checked: CheckedSubmission) -> Iterator[Fault]:
     for name in checked.document.run.warnings:
         if why := "; ".join(faults_of([name])):
-            found = f"`{name}`: {why}, so its times lead nothing: they make no range, verdict or model"
-            yield checked.fault("run.warnings", found, CONDITIONS[name].advice)
+            message = f"`{name}`: {why}, so its times lead nothing: they make no range, verdict or model"
+            yield checked.fault("run.warnings", message, CONDITIONS[name].advice)
 
 
 @rule("hosted-facts")
@@ -146,8 +148,8 @@ def _plain_names(checked: CheckedSubmission) -> Iterator[Fault]:
     named = {"machine": document.machine, "system": document.system}
     texts = [(f"{part}.{key}", value) for part, facts in named.items() for key, value in facts]
     for key, value in [*texts, ("tools", document.tools)]:
-        if found := next(filter(None, map(MARKUP.search, _texts(value))), None):
-            yield checked.fault(key, f"{key} holds `{printable(found[0])}`")
+        if match := next(filter(None, map(MARKUP.search, _texts(value))), None):
+            yield checked.fault(key, f"{key} holds `{printable(match[0])}`")
 
 
 def _texts(value: object) -> Iterator[str]:
@@ -156,19 +158,19 @@ def _texts(value: object) -> Iterator[str]:
         yield value
     parts = [*value, *value.values()] if isinstance(value, dict) else value
     if isinstance(parts, list | tuple):
-        for one in parts:
-            yield from _texts(one)
+        for part in parts:
+            yield from _texts(part)
 
 
 @rule("program-runs")
 def _program_runs(checked: CheckedSubmission) -> Iterator[Fault]:
     if checked.suite and checked.suite.workload.events == "counted":
         return  # what fires there is not the operation, such as a clock on each CPU
-    for place, runs in checked.document.run.program_runs.items():
-        case = checked.suite.case(place.partition(" ")[0]) if checked.suite else None
+    for key, runs in checked.document.run.program_runs.items():
+        case = checked.suite.case(key.partition(" ")[0]) if checked.suite else None
         is_silent = case is not None and case.counted_by == "nothing"
         if not runs_add_up(runs) or (round(runs) == 0 and not is_silent):
-            yield checked.fault("run.program_runs", f"{printable(place)}: {runs} runs of its programs for each event")
+            yield checked.fault("run.program_runs", f"{printable(key)}: {runs} runs of its programs for each event")
 
 
 SAME = ("cpu_model", "architecture", "threads", "virtualization")
@@ -180,10 +182,10 @@ def _one_machine(checked: tuple[Path, Machine, Mapping[str, Machine]]) -> Iterat
     file, machine, others = checked
     for key in SAME:
         own = getattr(machine, key)
-        other = next((name for name, one in others.items() if getattr(one, key) != own), None)
+        other = next((name for name, other_machine in others.items() if getattr(other_machine, key) != own), None)
         if other is not None:
-            found = f"{key} `{own}`, but `{getattr(others[other], key)}` in {printable(other, MAX_PATH_LENGTH)}"
-            yield Fault("machine.json", value_line(file, ("machine", key)), printable(found, MAX_PATH_LENGTH))
+            message = f"{key} `{own}`, but `{getattr(others[other], key)}` in {printable(other, MAX_PATH_LENGTH)}"
+            yield Fault("machine.json", value_line(file, ("machine", key)), printable(message, MAX_PATH_LENGTH))
 
 
 RULES = (_machine_facts, _kernel_facts, _virtual_facts, _undisturbed, _hosted_facts, _plain_names, _program_runs)

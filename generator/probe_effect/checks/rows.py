@@ -34,24 +34,24 @@ MOST_TRACER_NS = 120 * units.NS_PER_SECOND
 @rule("known-cases")
 def _known_cases(checked: CheckedSubmission) -> Iterator[Fault]:
     if checked.suite is None:
-        found = f"suite `{checked.document.run.suite}` is not known"
-        yield Fault("machine.json", None, found, "`probe-effect suites` lists those that are")
+        message = f"suite `{checked.document.run.suite}` is not known"
+        yield Fault("machine.json", None, message, "`probe-effect suites` lists those that are")
         return
-    known, here = checked.cases().keys(), checked.document.machine.architecture
+    case_ids, here = checked.cases().keys(), checked.document.machine.architecture
     own = {case.id for case in checked.suite.on(here).cases}
     levels = checked.suite.levels or (None,)
     for line, sample in checked.lines():
-        if sample.tracer != NO_TRACER and sample.case not in known:
-            found = f"case `{sample.case}` is not in suite `{checked.suite.id}`"
-            yield Fault("samples.csv", line, found, "use the case ids of the suite's suite.toml")
-        if sample.case in known - own:
-            found = f"case `{sample.case}` is not of the machine's architecture, `{printable(here)}`"
+        if sample.tracer != NO_TRACER and sample.case not in case_ids:
+            message = f"case `{sample.case}` is not in suite `{checked.suite.id}`"
+            yield Fault("samples.csv", line, message, "use the case ids of the suite's suite.toml")
+        if sample.case in case_ids - own:
+            message = f"case `{sample.case}` is not of the machine's architecture, `{printable(here)}`"
             hint = "the suite's suite.toml says which case is of which `architectures`"
-            yield Fault("samples.csv", line, found, hint)
+            yield Fault("samples.csv", line, message, hint)
         if sample.level not in levels:
-            found = "no level" if sample.level is None else f"level `{printable(sample.level)}`"
+            message = "no level" if sample.level is None else f"level `{printable(sample.level)}`"
             hint = "use the levels of the suite's suite.toml; leave the cell empty where the suite has none"
-            yield Fault("samples.csv", line, f"{found} in a row of suite `{checked.suite.id}`", hint)
+            yield Fault("samples.csv", line, f"{message} in a row of suite `{checked.suite.id}`", hint)
 
 
 @rule("known-tracers")
@@ -65,8 +65,8 @@ def _known_tracers(checked: CheckedSubmission) -> Iterator[Fault]:
             hint = f"known are {', '.join(TOOLS)}, and each with its version after a hyphen"
             yield Fault("samples.csv", line, f"tracer `{tracer}` is not known", hint)
         elif tracer not in checked.document.tools:
-            found = f"the version of tracer `{tracer}` is not in `tools`"
-            yield checked.fault("tools", found, "let the tool write machine.json")
+            message = f"the version of tracer `{tracer}` is not in `tools`"
+            yield checked.fault("tools", message, "let the tool write machine.json")
 
 
 @rule("metric")
@@ -76,56 +76,56 @@ def _metric(checked: CheckedSubmission) -> Iterator[Fault]:
     for line, sample in checked.lines():
         is_timed = sample.status == "ok" and sample.arm not in untimed
         if is_count and (filled := [name for name in TIMES if getattr(sample, name) is not None]):
-            found = f"metric `instructions`, but a row with {', '.join(filled)}"
-            yield Fault("samples.csv", line, found, "leave times empty: those of an emulated machine mean nothing")
+            message = f"metric `instructions`, but a row with {', '.join(filled)}"
+            yield Fault("samples.csv", line, message, "leave times empty: those of an emulated machine mean nothing")
         if is_count and is_timed and not sample.instructions:
-            found = "metric `instructions`, but an `ok` run without `instructions`"
-            yield Fault("samples.csv", line, found, "set status to failed when they are not known")
+            message = "metric `instructions`, but an `ok` run without `instructions`"
+            yield Fault("samples.csv", line, message, "set status to failed when they are not known")
         if not is_count and is_timed and not sample.wall_ns:
-            found = "metric `time`, but an `ok` run without `wall_ns`"
-            yield Fault("samples.csv", line, found, "set run.metric to `instructions` where no times were taken")
+            message = "metric `time`, but an `ok` run without `wall_ns`"
+            yield Fault("samples.csv", line, message, "set run.metric to `instructions` where no times were taken")
 
 
 @rule("tracer-use")
 def _tracer_use(checked: CheckedSubmission) -> Iterator[Fault]:
     rows = checked.lines() if checked.is_of_tracer else ()
-    for line, sample in ((line, one) for line, one in rows if one.status == "ok" and one.arm != "baseline"):
+    for line, sample in ((line, row) for line, row in rows if row.status == "ok" and row.arm != "baseline"):
         named = f"{printable(sample.case)} with {printable(sample.tracer)}"
         operations = sample.operations or sample.events or 0
         if times := [name for name in ("wall_ns", "user_ns", "sys_ns") if getattr(sample, name) is not None]:
-            found = f"{named}: {', '.join(times)} of a workload that only waited"
-            yield Fault("samples.csv", line, found, "leave them empty: its suite is about the tracer")
+            message = f"{named}: {', '.join(times)} of a workload that only waited"
+            yield Fault("samples.csv", line, message, "leave them empty: its suite is about the tracer")
         each_ns = (sample.tracer_cpu_ns or 0) / max(operations, 1)
         if sample.arm == "traced" and each_ns > MOST_TRACER_NS:
-            found = f"{named}: {units.duration(each_ns)} of CPU time for an operation"
+            message = f"{named}: {units.duration(each_ns)} of CPU time for an operation"
             hint = f"look at its unit: a whole run ends after {units.duration(MOST_TRACER_NS)}"
-            yield Fault("samples.csv", line, found, hint)
+            yield Fault("samples.csv", line, message, hint)
         if sample.arm == "check" and sample.seen is not None and sample.seen < operations:
-            found = f"{named}: {sample.seen} system calls for {operations} operations"
-            yield Fault("samples.csv", line, found, "look whether it did anything at all")
+            message = f"{named}: {sample.seen} system calls for {operations} operations"
+            yield Fault("samples.csv", line, message, "look whether it did anything at all")
 
 
 @rule("row-order")
 def _row_order(checked: CheckedSubmission) -> Iterator[Fault]:
     for (_, before), (line, after) in pairwise(checked.lines()):
         if (after.block, after.position) < (before.block, before.position):
-            found = f"block {after.block}, position {after.position} comes after a later one"
-            yield Fault("samples.csv", line, found, "keep rows in the order run: by block, then by position")
+            message = f"block {after.block}, position {after.position} comes after a later one"
+            yield Fault("samples.csv", line, message, "keep rows in the order run: by block, then by position")
     baselines = Counter((sample.block, sample.level) for sample in checked.samples if sample.arm == "baseline")
     timed = [sample for sample in checked.samples if sample.arm == "traced" and sample.status == "ok"]
     for block, level in dict.fromkeys((sample.block, sample.level) for sample in timed):
         if (number := baselines[block, level]) < BASELINES_PER_BLOCK:
             at = "" if level is None else f" at level `{printable(level)}`"
-            found = f"block {block} has {number} baseline runs{at}, expected {BASELINES_PER_BLOCK} or more"
-            yield Fault("samples.csv", None, found, "measure the block again: costs are differences inside a block")
+            message = f"block {block} has {number} baseline runs{at}, expected {BASELINES_PER_BLOCK} or more"
+            yield Fault("samples.csv", None, message, "measure the block again: costs are differences inside a block")
 
 
 @rule("reconciled")
 def _reconciled(checked: CheckedSubmission) -> Iterator[Fault]:
     for line, sample in checked.lines():
         if adds_up(sample) is False:
-            found = f"{sample.case}: {sample.events} events made, {sample.seen} seen, {sample.lost or 0} lost"
-            yield Fault("samples.csv", line, found)
+            message = f"{sample.case}: {sample.events} events made, {sample.seen} seen, {sample.lost or 0} lost"
+            yield Fault("samples.csv", line, message)
 
 
 UNKNOWN_NAME = frozenset({_known_cases.id, _known_tracers.id})
@@ -144,14 +144,14 @@ def _runs(checked: CheckedSubmission) -> Iterator[Fault]:
     if not checked.histogram:
         return
     timed = {(row.block, row.position) for row in checked.samples if _is_timed(row)}
-    found: dict[tuple[int, int], int] = {}
+    line_by_run: dict[tuple[int, int], int] = {}
     for line, row in enumerate(checked.histogram, start=2):
-        found.setdefault(row.place, line)
-    for (block, position), line in found.items():
+        line_by_run.setdefault(row.place, line)
+    for (block, position), line in line_by_run.items():
         if (block, position) not in timed:
-            said = f"block {block}, position {position} is no run of samples.csv that was timed and ended well"
-            yield Fault(HISTOGRAM, line, said)
-    for block, position in sorted(timed - found.keys()):
+            message = f"block {block}, position {position} is no run of samples.csv that was timed and ended well"
+            yield Fault(HISTOGRAM, line, message)
+    for block, position in sorted(timed - line_by_run.keys()):
         yield Fault(HISTOGRAM, None, f"block {block}, position {position} has no row, and other runs have")
 
 
@@ -160,12 +160,14 @@ def _buckets(checked: CheckedSubmission) -> Iterator[Fault]:
     for line, row in enumerate(checked.histogram, start=2):
         low_ns, high_ns = bucket_around(row.low_ns)
         if row.low_ns != low_ns or not low_ns <= row.high_ns <= high_ns:
-            found = f"{row.low_ns} to {row.high_ns} ns is no bucket"
-            yield Fault(HISTOGRAM, line, found, f"{low_ns} to {high_ns} ns is one; only the last of a run ends before")
+            message = f"{row.low_ns} to {row.high_ns} ns is no bucket"
+            yield Fault(
+                HISTOGRAM, line, message, f"{low_ns} to {high_ns} ns is one; only the last of a run ends before"
+            )
     for (_, before), (line, after) in pairwise(enumerate(checked.histogram, start=2)):
         if (after.place, after.low_ns) <= (before.place, before.low_ns):
-            found = f"block {after.block}, position {after.position}, {after.low_ns} ns comes after a later row"
-            yield Fault(HISTOGRAM, line, found, "keep rows in the order run, and in that of times")
+            message = f"block {after.block}, position {after.position}, {after.low_ns} ns comes after a later row"
+            yield Fault(HISTOGRAM, line, message, "keep rows in the order run, and in that of times")
 
 
 @rule("histogram-operations")
@@ -176,11 +178,11 @@ def _operations(checked: CheckedSubmission) -> Iterator[Fault]:
         counted[row.place] += row.operations
         last[row.place] = line
     for sample in checked.samples:
-        place = (sample.block, sample.position)
+        run = (sample.block, sample.position)
         made = sample.operations or sample.events
-        if place in counted and _is_timed(sample) and counted[place] != made:
-            found = f"block {sample.block}, position {sample.position}: {counted[place]} operations in its buckets"
-            yield Fault(HISTOGRAM, last[place], f"{found}, {made} performed")
+        if run in counted and _is_timed(sample) and counted[run] != made:
+            message = f"block {sample.block}, position {sample.position}: {counted[run]} operations in its buckets"
+            yield Fault(HISTOGRAM, last[run], f"{message}, {made} performed")
 
 
 def _is_timed(sample: Sample) -> bool:
@@ -189,11 +191,11 @@ def _is_timed(sample: Sample) -> bool:
 
 @rule("calibration-scripts")
 def _scripts(checked: CheckedSubmission) -> Iterator[Fault]:
-    known = {(row.case, row.tracer, level) for row in checked.samples for level in (row.level, None)}
+    keys = {(row.case, row.tracer, level) for row in checked.samples for level in (row.level, None)}
     seen: set[tuple[object, ...]] = set()
     for line, row in enumerate(checked.calibration, start=2):
         named = printable(f"{row.case} with {row.tracer}" + (f" at {row.level}" if row.level else ""))
-        if row.key not in known:
+        if row.key not in keys:
             yield Fault("calibration.csv", line, f"{named} is not in samples.csv")
         if (probe := row[:5]) in seen:
             yield Fault("calibration.csv", line, f"{named} has this probe twice", "keep its first row")
@@ -210,16 +212,16 @@ def _paths(checked: CheckedSubmission) -> Iterator[Fault]:
     for event in checked.paths:
         named = printable(" ".join(filter(None, event.key)))
         if event.key not in counts:
-            found = f"{named} was not counted in samples.csv"
-            yield Fault("paths.csv", None, found, "leave the file as the tool wrote it")
+            message = f"{named} was not counted in samples.csv"
+            yield Fault("paths.csv", None, message, "leave the file as the tool wrote it")
             continue
         sum_, usual = event.total.instructions, median(counts[event.key])
         if abs(sum_ - event.counted) > NEAR_RATIO * event.counted and not event.beside:
-            found = f"{named}: {sum_} instructions in its rows, {event.counted:g} an operation in its run"
-            yield Fault("paths.csv", None, found, "say what else was executed, or record it again", "warning")
+            message = f"{named}: {sum_} instructions in its rows, {event.counted:g} an operation in its run"
+            yield Fault("paths.csv", None, message, "say what else was executed, or record it again", "warning")
         if abs(event.counted - usual) > NEAR_RATIO * usual:
-            found = f"{named}: {event.counted:g} instructions an operation where it was recorded, {usual:g} counted"
-            yield Fault("paths.csv", None, found, "record it again: the run was disturbed", "warning")
+            message = f"{named}: {event.counted:g} instructions an operation where it was recorded, {usual:g} counted"
+            yield Fault("paths.csv", None, message, "record it again: the run was disturbed", "warning")
 
 
 LONGEST = timedelta(days=30)
@@ -233,19 +235,19 @@ def _dates(checked: CheckedSubmission) -> Iterator[Fault]:
     if started > latest:
         yield checked.fault("run.started", f"the run began on {run.started}, which is still to come", "set the clock")
     elif checked.document.provenance.tool.startswith("probe-effect ") and started < FIRST_DAY - SLACK:
-        found = f"the run began on {run.started}, before there was a program to measure with"
-        yield checked.fault("run.started", found, "set the machine's clock, and measure again")
+        message = f"the run began on {run.started}, before there was a program to measure with"
+        yield checked.fault("run.started", message, "set the machine's clock, and measure again")
     elif ended > latest:
         yield checked.fault("run.ended", f"the run ended on {run.ended}, which is still to come", "set the clock")
     if ended < started:
         yield checked.fault("run.ended", "the run ended before it began", "let the clock alone during a run")
     elif ended - started > LONGEST:
-        found = f"the run took more than {LONGEST.days} days"
-        yield checked.fault("run.ended", found, "look whether the clock was set in between", "warning")
-    known = [started, *map(datetime.fromisoformat, run.resumed), *([ended] if run.ended else [])]
-    if run.resumed and ended >= started and known != sorted(known):
-        found = "the run was continued before it began or after it ended"
-        yield checked.fault("run.resumed", found, "let the clock alone")
+        message = f"the run took more than {LONGEST.days} days"
+        yield checked.fault("run.ended", message, "look whether the clock was set in between", "warning")
+    times = [started, *map(datetime.fromisoformat, run.resumed), *([ended] if run.ended else [])]
+    if run.resumed and ended >= started and times != sorted(times):
+        message = "the run was continued before it began or after it ended"
+        yield checked.fault("run.resumed", message, "let the clock alone")
 
 
 SHOWN = 5
@@ -266,8 +268,8 @@ def _plan_complete(checked: CheckedSubmission) -> Iterator[Fault]:
             yield Fault("samples.csv", None, f"{missing} of {blocks} planned has no row")
     traced = ((line, sample) for line, sample in checked.lines() if sample.arm == "traced")
     rows = grouped_by(traced, lambda row: Key(row[1].case, row[1].tracer, row[1].level))
-    for subject, found in rows.items():
-        yield from _holes(subject, found, blocks)
+    for subject, its_rows in rows.items():
+        yield from _holes(subject, its_rows, blocks)
     yield from _absent(checked, rows.keys())
 
 
@@ -284,8 +286,8 @@ def _holes(subject: Key, rows: Sequence[tuple[int, Sample]], blocks: int) -> Ite
     seen: set[int] = set()
     for line, sample in rows:
         if sample.block in seen:
-            found = f"{_words(subject)} has two rows in block {sample.block}"
-            yield Fault("samples.csv", line, found, "keep the run that was made")
+            message = f"{_words(subject)} has two rows in block {sample.block}"
+            yield Fault("samples.csv", line, message, "keep the run that was made")
         seen.add(sample.block)
     if missing := _missing(blocks, [sample for _, sample in rows]):
         yield Fault("samples.csv", first_line, f"{_words(subject)} has no row in {missing}")
@@ -342,20 +344,20 @@ class JudgedSubmission:
         suite, baseline = self.checked.suite, self.submission.baseline
         return baseline.value if suite and baseline and suite.workload.program in CALL_LOOPS else None
 
-    def doubt(self, number: Number, found: str, hint: str | None = None) -> Fault:
+    def doubt(self, number: Number, message: str, hint: str | None = None) -> Fault:
         """What is odd about a number, at the first row of its case, tracer and level."""
         rows = self.checked.lines()
         first = next((line for line, row in rows if (row.case, row.tracer, row.level) == number.key), None)
-        return Fault("samples.csv", first, f"case `{number.case}` with {number.tracer} {found}", hint)
+        return Fault("samples.csv", first, f"case `{number.case}` with {number.tracer} {message}", hint)
 
 
 @rule("baseline-range")
 def _baseline_range(judged: JudgedSubmission) -> Iterator[Fault]:
     baseline_ns = judged.baseline_ns
     if baseline_ns is not None and not LEAST_NS <= baseline_ns <= MOST_NS:
-        found = f"an untraced operation takes {units.duration(baseline_ns)}, expected {LEAST_NS} to {MOST_NS} ns"
+        message = f"an untraced operation takes {units.duration(baseline_ns)}, expected {LEAST_NS} to {MOST_NS} ns"
         first = next((line for line, row in judged.checked.lines() if row.arm == "baseline"), None)
-        yield Fault("samples.csv", first, found)
+        yield Fault("samples.csv", first, message)
 
 
 @rule("steady-baselines")
@@ -368,17 +370,17 @@ def _steady_baselines(judged: JudgedSubmission) -> Iterator[Fault]:
         if drift.low > MOST_DRIFT_RATIO or drift.high < -MOST_DRIFT_RATIO:
             at = "" if level is None else f" at level `{level}`"
             first = next(line for line, row in judged.checked.lines() if (row.arm, row.level) == ("baseline", level))
-            found = f"baselines{at} differ by {units.percent(drift.value)} from the first of a block to the second"
-            yield Fault("samples.csv", first, found)
+            message = f"baselines{at} differ by {units.percent(drift.value)} from the first of a block to the second"
+            yield Fault("samples.csv", first, message)
 
 
 @rule("negative-cost")
 def _negative_cost(judged: JudgedSubmission) -> Iterator[Fault]:
     suite = judged.checked.suite
     builds = {case.id for case in suite.cases if case.variant} if suite and not suite.result_type.guides else set()
-    for one in judged.submission.numbers:
-        if one.cost is not None and one.distinguishable and one.cost.value < 0 and one.case not in builds:
-            yield judged.doubt(one, f"costs {units.duration(one.cost.value)}")
+    for number in judged.submission.numbers:
+        if number.cost is not None and number.distinguishable and number.cost.value < 0 and number.case not in builds:
+            yield judged.doubt(number, f"costs {units.duration(number.cost.value)}")
 
 
 @rule("probe-order")
@@ -391,8 +393,8 @@ def _probe_order(judged: JudgedSubmission) -> Iterator[Fault]:
         entry = case and _entry(case, cases.values())
         other = numbers.get(number.key._replace(case=entry.id)) if entry else None
         if other is not None and is_below(number.cost, other.cost):
-            found = f"costs less than `{other.case}`, the entry of the same"
-            yield judged.doubt(number, found, "look whether it fired, and at the mechanism of both")
+            message = f"costs less than `{other.case}`, the entry of the same"
+            yield judged.doubt(number, message, "look whether it fired, and at the mechanism of both")
     # A uprobe enters the kernel, as a system call does, and then does more.
     if judged.baseline_ns is None:
         return

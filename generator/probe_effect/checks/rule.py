@@ -70,10 +70,10 @@ class CheckedSubmission:
     calibration: Sequence[ProbeCalibration] = ()
     paths: Sequence[EventPath] = ()
 
-    def fault(self, key: str, found: str, hint: str | None = None, severity: Severity | None = None) -> Fault:
+    def fault(self, key: str, message: str, hint: str | None = None, severity: Severity | None = None) -> Fault:
         """What is wrong with the value at the dotted `key` of `machine.json`, at the line where it begins."""
         line = value_line(self.submission.machine_file, key.split("."))
-        return Fault("machine.json", line, found, hint, severity)
+        return Fault("machine.json", line, message, hint, severity)
 
     @property
     def is_of_tracer(self) -> bool:
@@ -91,10 +91,16 @@ def broken(rules: Iterable[Rule[T]], subject: T, name: Callable[[str], str]) -> 
     """Every problem of the subject by some rules; of each as many as one file may have. `name` shows a file."""
     return [
         Problem(
-            one.severity or rule.severity, name(one.file), one.line, None, rule.id, one.message, one.hint or rule.hint
+            fault.severity or rule.severity,
+            name(fault.file),
+            fault.line,
+            None,
+            rule.id,
+            fault.message,
+            fault.hint or rule.hint,
         )
         for rule in rules
-        for one in islice(rule.check(subject), MAX_PROBLEMS_PER_FILE)
+        for fault in islice(rule.check(subject), MAX_PROBLEMS_PER_FILE)
     ]
 
 

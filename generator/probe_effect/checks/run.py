@@ -96,11 +96,11 @@ def check(folders: Iterable[Path], data: DataFolder) -> list[Problem]:
     paths: list[Path] = []
     for folder in folders:
         inside = folder.resolve().is_relative_to(data.root.resolve())
-        found = walk(folder.resolve() if inside else folder)
-        if not _marked(found):
+        folder_paths = walk(folder.resolve() if inside else folder)
+        if not _marked(folder_paths):
             msg = f"{folder}: holds no submission, source or suite. Expected a folder with one of {', '.join(MARKS)}."
             raise UsageError(msg)
-        paths += found
+        paths += folder_paths
     return _check_paths(paths, data)
 
 
@@ -114,36 +114,40 @@ def _check_paths(paths: Sequence[Path], data: DataFolder) -> list[Problem]:
     owned = {path for path, kind in parts if kind != "suite"}
     own = [path for path in paths if path.is_relative_to(root)]
     problems = broken(folders.DATA_RULES, (root, own, owned), names_in(root, data))
-    known = _known(data, [SubmissionFolder(path) for path, kind in parts if kind == "submission"])
+    context = _known(data, [SubmissionFolder(path) for path, kind in parts if kind == "submission"])
     for path, kind in parts:
         name = names_in(path, data)
         if kind == "submission":
-            problems += _check_submission(SubmissionFolder(path.resolve()), name, known)
+            problems += _check_submission(SubmissionFolder(path.resolve()), name, context)
         elif kind == "source":
             problems += _check_source(path, name)
         else:
             suite, faults = read_suite(path, name("suite.toml"))
-            checked = folders.CheckedSuite(path, suite, known.suites) if suite else None
+            checked = folders.CheckedSuite(path, suite, context.suites) if suite else None
             problems += broken(folders.RULES, checked, name) if checked else faults
     return problems
 
 
 def check_contents(submissions: Iterable[SubmissionFolder], data: DataFolder) -> None:
     """Keep the problems of the files of some submissions, and their numbers, for the next check."""
-    known = _known(data)
+    context = _known(data)
     for files in submissions:
-        _kept_content(SubmissionFolder(files.folder.resolve()), names_in(files.folder, data), known)
+        _kept_content(SubmissionFolder(files.folder.resolve()), names_in(files.folder, data), context)
 
 
 def _known(data: DataFolder, checked: Sequence[SubmissionFolder] = ()) -> DataContext:
     """The rows of every submission are read only if some are `checked`."""
     every = [*data.submissions(), *checked] if checked else []
-    suites_here, known, copied = known_suites(data), copies.known_machines(every), copies.copied_rows(checked, every)
+    suites_here, submissions, copied = (
+        known_suites(data),
+        copies.known_machines(every),
+        copies.copied_rows(checked, every),
+    )
     # What a copy has in common with the other is told by its rows.
-    alone = [one for one in known if not copied.get(one.files.folder)]
-    said: dict[str, dict[str, Machine]] = defaultdict(dict)
-    for one in known:
-        said[one.document.machine.id][one.files.id] = one.document.machine
+    alone = [submission for submission in submissions if not copied.get(submission.files.folder)]
+    by_machine: dict[str, dict[str, Machine]] = defaultdict(dict)
+    for submission in submissions:
+        by_machine[submission.document.machine.id][submission.files.id] = submission.document.machine
     folders = {folder.name: folder for folder in data.suites()}
     log, _ = read_changes(data)
     return DataContext(
@@ -151,7 +155,10 @@ def _known(data: DataFolder, checked: Sequence[SubmissionFolder] = ()) -> DataCo
         suites_here,
         folders,
         copied,
-        {one.files.folder: (one.document.machine, said[one.document.machine.id]) for one in known},
+        {
+            submission.files.folder: (submission.document.machine, by_machine[submission.document.machine.id])
+            for submission in submissions
+        },
         copies.in_common(alone, checked, suites_here, data.kept),
         changed_ids(log.changes if log else (), "accepted"),
         folders_digest(folders.values()),
@@ -164,38 +171,38 @@ def _marked(paths: Iterable[Path]) -> list[tuple[Path, str]]:
     return list(dict.fromkeys((path.parent, MARKS[path.name]) for path in marked))
 
 
-def _check_submission(submission: SubmissionFolder, name: Callable[[str], str], known: DataContext) -> list[Problem]:
-    found = _kept_content(submission, name, known)
-    problems = _with_folder(found, broken(folders.OF_SUBMISSION, submission.folder, name))
-    if _errors(found):
+def _check_submission(submission: SubmissionFolder, name: Callable[[str], str], context: DataContext) -> list[Problem]:
+    own_problems = _kept_content(submission, name, context)
+    problems = _with_folder(own_problems, broken(folders.OF_SUBMISSION, submission.folder, name))
+    if _errors(own_problems):
         return problems
-    if same := broken(copies.DUPLICATE_RULES, known.copies[submission.folder], name):
+    if same := broken(copies.DUPLICATE_RULES, context.copies[submission.folder], name):
         return [*problems, *same]
-    if machine := known.machines.get(submission.folder):
+    if machine := context.machines.get(submission.folder):
         problems += broken(machine_facts.SAME_RULES, (submission.machine_file, *machine), name)
     # What a submission has in common with others, beside the signs that were found in its own files.
-    common = known.alike.get(submission.folder, [])
-    rules = [*(problem.rule for problem in found), *(rule for rule, _ in common)]
+    common = context.alike.get(submission.folder, [])
+    rules = [*(problem.rule for problem in own_problems), *(rule for rule, _ in common)]
     signs = [SIGNS[rule] for rule in rules if rule in SIGNS]
-    suspected = copies.Suspected(common, signs, submission.id in known.accepted)
+    suspected = copies.Suspected(common, signs, submission.id in context.accepted)
     return [*problems, *broken(copies.COPIED_RULES, suspected, name)]
 
 
-def _kept_content(submission: SubmissionFolder, name: Callable[[str], str], known: DataContext) -> list[Problem]:
+def _kept_content(submission: SubmissionFolder, name: Callable[[str], str], context: DataContext) -> list[Problem]:
     """What `_check_content` finds, which is kept unless there is an error: a date that is still to come will pass."""
-    kept, digest = known.data.kept, content_digest(submission)
-    versions = code(), code_version("checks", "numbers"), known.digest
+    kept, digest = context.data.kept, content_digest(submission)
+    versions = code(), code_version("checks", "numbers"), context.digest
     made_from = ("checked", *versions, name("samples.csv"), submission.id, str(digest))
     if digest and (text := kept.get(*made_from)):
         return [Problem(*values) for values in json.loads(text)]
-    found = _check_content(submission, name, known, digest)
-    if digest and not _errors(found):
-        kept.put(json.dumps([astuple(problem) for problem in found]).encode(), *made_from)
-    return found
+    problems = _check_content(submission, name, context, digest)
+    if digest and not _errors(problems):
+        kept.put(json.dumps([astuple(problem) for problem in problems]).encode(), *made_from)
+    return problems
 
 
 def _check_content(
-    submission: SubmissionFolder, name: Callable[[str], str], known: DataContext, digest: str | None
+    submission: SubmissionFolder, name: Callable[[str], str], context: DataContext, digest: str | None
 ) -> list[Problem]:
     """What is wrong in the files of a submission, checked against its suite; its numbers and traces are kept."""
     document, problems = read_machine_file(submission.machine_file, name("machine.json"))
@@ -206,23 +213,23 @@ def _check_content(
     problems += of_samples + of_times + of_costs + of_events
     if document is None or problems:
         return problems
-    suite, folder = known.suites.get(document.run.suite), known.folders.get(document.run.suite)
+    suite, folder = context.suites.get(document.run.suite), context.folders.get(document.run.suite)
     checked = CheckedSubmission(submission, document, samples, suite, folder, times, costs, events)
     if too_large := broken([folders.run_size], checked, name):
         return too_large
-    found = broken(SUBMISSION_RULES, checked, name)
-    if not any(problem.rule in rows.UNKNOWN_NAME for problem in found):
-        found += broken(rows.PLAN_RULES, checked, name)
-    kept = known.data.kept
+    problems = broken(SUBMISSION_RULES, checked, name)
+    if not any(problem.rule in rows.UNKNOWN_NAME for problem in problems):
+        problems += broken(rows.PLAN_RULES, checked, name)
+    kept = context.data.kept
     if digest and kept.folder:
         copies.read_traces(submission, document, digest, kept, samples)
-    if not _errors(found):
+    if not _errors(problems):
         made = reduce(submission, document, with_histograms(samples, times))
         # What looks odd in the costs themselves; those of counted instructions have no envelope yet.
         if made.metric == "time":
-            found += broken(rows.COST_RULES, rows.JudgedSubmission(checked, made), name)
+            problems += broken(rows.COST_RULES, rows.JudgedSubmission(checked, made), name)
         keep(made, kept, digest)
-    return found
+    return problems
 
 
 def _check_source(folder: Path, name: Callable[[str], str]) -> list[Problem]:
@@ -315,12 +322,12 @@ def _fix_file(path: Path) -> Iterator[str]:
         if mode & 0o111:
             path.chmod(mode & ~0o111)
             yield "is no longer executable"
-        found = before = path.read_bytes()
+        content = before = path.read_bytes()
         for what, form in FORMS:
-            if (after := form(found, path.suffix)) != found:
-                found = after
+            if (after := form(content, path.suffix)) != content:
+                content = after
                 yield what
-        if found != before:
-            path.write_bytes(found)
+        if content != before:
+            path.write_bytes(content)
     except OSError:
         return

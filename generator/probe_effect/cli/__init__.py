@@ -53,8 +53,10 @@ NEAR = "probe-effect-nearest"
 def _nearest(error: UnicodeError) -> tuple[str, int]:
     assert isinstance(error, UnicodeEncodeError)
     signs = error.object[error.start : error.end]
-    plain = (NEAREST.get(one) or unicodedata.normalize("NFKD", one).encode("ascii", "ignore").decode() for one in signs)
-    return "".join(one or "?" for one in plain), error.end
+    plain = (
+        NEAREST.get(sign) or unicodedata.normalize("NFKD", sign).encode("ascii", "ignore").decode() for sign in signs
+    )
+    return "".join(sign or "?" for sign in plain), error.end
 
 
 class _Stream(io.TextIOWrapper):
@@ -168,7 +170,12 @@ class LazyGroup(click.Group):
         width = max(map(len, self.commands))
         for title, group in self.groups.items():
             with formatter.section(title):
-                formatter.write_dl([(str(one.name).ljust(width), one.get_short_help_str(MOST_SIGNS)) for one in group])
+                formatter.write_dl(
+                    [
+                        (str(lazy_command.name).ljust(width), lazy_command.get_short_help_str(MOST_SIGNS))
+                        for lazy_command in group
+                    ]
+                )
 
 
 def _refusing(name: str, missing: str) -> click.Command:

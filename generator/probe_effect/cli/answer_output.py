@@ -44,25 +44,28 @@ def show_prediction(question: Question, data: DataFolder, output_format: str, *,
 
     Raises: UsageError; HostNotReady where nothing can be timed here.
     """
-    costs, said = _answer(question, data, facts_of_machine(*this_machine.collect_named()))
+    costs, answer = _answer(question, data, facts_of_machine(*this_machine.collect_named()))
     timed = []
     if is_here:
         from probe_effect.advising.here import predicted_here
 
         timed = predicted_here(costs, question)
     if output_format == "json":
-        here = {"here": [one.as_json() for one in timed]} if is_here else {}
-        output.product_json(_answer_json(costs, said) | here)
+        here = {"here": [predicted.as_json() for predicted in timed]} if is_here else {}
+        output.product_json(_answer_json(costs, answer) | here)
     else:
-        for one in timed:
-            cost, slowdown = units.interval(one.cost, units.DURATION), units.interval(one.slowdown, units.SHARE)
-            output.product(WORDS["here"].format(case=one.case, cost=cost, slowdown=slowdown) + "\n")
-        _show(costs, said, is_named=question.machine is not None)
-    return said.headline.likeness.comparable
+        for predicted in timed:
+            cost, slowdown = (
+                units.interval(predicted.cost, units.DURATION),
+                units.interval(predicted.slowdown, units.SHARE),
+            )
+            output.product(WORDS["here"].format(case=predicted.case, cost=cost, slowdown=slowdown) + "\n")
+        _show(costs, answer, is_named=question.machine is not None)
+    return answer.headline.likeness.comparable
 
 
-def _show(costs: Evidence, said: Answer, *, is_named: bool) -> None:
-    forecast, reasons = said.headline.forecast, said.headline.likeness.reasons
+def _show(costs: Evidence, answer: Answer, *, is_named: bool) -> None:
+    forecast, reasons = answer.headline.forecast, answer.headline.likeness.reasons
     is_one = len(forecast.parts) == 1
     output.product(sentences.headline(forecast) + "\n")
     if recommendation := sentences.recommendation(forecast):
@@ -86,14 +89,18 @@ def _show(costs: Evidence, said: Answer, *, is_named: bool) -> None:
         ("grade", sentences.grade(forecast)),
     ]
     show_section("Where this is from", origin)
-    alike = [] if forecast.printed else said.comparable
+    alike = [] if forecast.printed else answer.comparable
     neighbours = [
-        (sentences.where(one.forecast), sentences.slowdown(one.forecast), "; ".join(one.likeness.reasons))
-        for one in alike[:MOST_NEIGHBOURS]
+        (
+            sentences.where(neighbour.forecast),
+            sentences.slowdown(neighbour.forecast),
+            "; ".join(neighbour.likeness.reasons),
+        )
+        for neighbour in alike[:MOST_NEIGHBOURS]
     ]
     if more := len(alike) - len(neighbours):
         neighbours.append((f"and {more} more", "", "--format json has all"))
-    span = sentences.span(said)
+    span = sentences.span(answer)
     show_section("Comparable machines" + (f": {span}" if span else ""), neighbours)
     show_section("Assumed", [("-", text) for text in sentences.assumptions(forecast, tried(costs, forecast))])
 
@@ -107,22 +114,22 @@ def _answer(question: Question, data: DataFolder, here: Facts) -> tuple[Evidence
 
 def _check_names(costs: Evidence, question: Question) -> None:
     cases = [case for _, case in costs.cases]
-    unknown([one.case for one in question.probes], [case.id for case in cases], "case")
-    for place, name, kind in ((1, question.tracer, "tracer"), (0, question.machine, "machine")):
-        if name is not None and not any(key[place] == name for key in costs.keys):
+    unknown([probe.case for probe in question.probes], [case.id for case in cases], "case")
+    for index, name, kind in ((1, question.tracer, "tracer"), (0, question.machine, "machine")):
+        if name is not None and not any(key[index] == name for key in costs.keys):
             keys = [*costs.costs, *costs.by_level, *costs.refused]
-            unknown([name], dict.fromkeys(key[place] for key in [*keys, *costs.printed]), kind)
+            unknown([name], dict.fromkeys(key[index] for key in [*keys, *costs.printed]), kind)
     if question.combination is not None:
         unknown([question.combination.probe], dict.fromkeys(case.probe for case in cases), "probe")
         unknown([question.combination.action], dict.fromkeys(case.action for case in cases), "action")
 
 
-def _answer_json(found: Evidence, said: Answer) -> dict[str, Any]:
-    forecast = said.headline.forecast
-    values = _forecast_json(found, forecast)
+def _answer_json(evidence: Evidence, answer: Answer) -> dict[str, Any]:
+    forecast = answer.headline.forecast
+    values = _forecast_json(evidence, forecast)
     is_composed = any(part.basis == "composed" for part in forecast.parts)
-    is_sampled = any(found.case_of[one.case].probe == SAMPLED for one in forecast.sources)
-    are_cases = all(part.name in found.case_of for part in forecast.parts)
+    is_sampled = any(evidence.case_of[number.case].probe == SAMPLED for number in forecast.sources)
+    are_cases = all(part.name in evidence.case_of for part in forecast.parts)
     return {
         "rate_hz": forecast.load.rate_hz,
         **interval_json(forecast.cost if is_sampled else None, "per_sample", "ns"),
@@ -132,34 +139,34 @@ def _answer_json(found: Evidence, said: Answer) -> dict[str, Any]:
         "busy_ratio": forecast.load.busy_ratio,
         **values,
         "composed": is_composed,
-        "comparable": [_neighbour_json(one) for one in said.comparable],
-        "others": [_neighbour_json(one) for one in said.neighbours if not one.likeness.comparable],
+        "comparable": [_neighbour_json(neighbour) for neighbour in answer.comparable],
+        "others": [_neighbour_json(neighbour) for neighbour in answer.neighbours if not neighbour.likeness.comparable],
     }
 
 
-def _forecast_json(found: Evidence, one: Forecast) -> dict[str, Any]:
-    letter, reasons = one.grade
-    known, whole = tried(found, one), one.prediction
+def _forecast_json(costs: Evidence, forecast: Forecast) -> dict[str, Any]:
+    letter, reasons = forecast.grade
+    verification, whole = tried(costs, forecast), forecast.prediction
     return {
-        "machine": one.facts.machine,
-        "tier": one.facts.tier,
-        "dates": [one.printed.source.document.date]
-        if one.printed
-        else sorted({source.submission.date for source in one.sources}),
-        **_limited_json(whole.slowdown, "slowdown", "ratio", is_clear=one.is_clear),
-        **_limited_json(whole.cpu_s_per_s, "cpu", "s_per_s", is_clear=one.is_clear),
-        **_limited_json(whole.delay, "delay", "ratio", is_clear=one.is_clear),
-        **interval_json(whole.event_hz if one.is_clear else None, "event", "hz"),
-        **thresholds_json({percent: rate if one.is_clear else None for percent, rate in whole.thresholds.items()}),
-        "distinguishable": _distinguishable(one),
-        "loss_ratio": one.loss_ratio,
+        "machine": forecast.facts.machine,
+        "tier": forecast.facts.tier,
+        "dates": [forecast.printed.source.document.date]
+        if forecast.printed
+        else sorted({source.submission.date for source in forecast.sources}),
+        **_limited_json(whole.slowdown, "slowdown", "ratio", is_clear=forecast.is_clear),
+        **_limited_json(whole.cpu_s_per_s, "cpu", "s_per_s", is_clear=forecast.is_clear),
+        **_limited_json(whole.delay, "delay", "ratio", is_clear=forecast.is_clear),
+        **interval_json(whole.event_hz if forecast.is_clear else None, "event", "hz"),
+        **thresholds_json({percent: rate if forecast.is_clear else None for percent, rate in whole.thresholds.items()}),
+        "distinguishable": _distinguishable(forecast),
+        "loss_ratio": forecast.loss_ratio,
         "grade": letter or None,
         "grade_reasons": list(reasons),
-        "probes": [_part_json(part) for part in one.parts],
-        "sentence": sentences.headline(one),
-        "recommendation": sentences.recommendation(one),
-        **interval_json(next((apart.ratio for apart in one.spreads if apart), None), "programs", "ratio"),
-        "assumptions": sentences.assumptions(one, known),
+        "probes": [_part_json(part) for part in forecast.parts],
+        "sentence": sentences.headline(forecast),
+        "recommendation": sentences.recommendation(forecast),
+        **interval_json(next((apart.ratio for apart in forecast.spreads if apart), None), "programs", "ratio"),
+        "assumptions": sentences.assumptions(forecast, verification),
         "line": [
             {
                 "rate_hz": point.rate_hz,
@@ -167,27 +174,29 @@ def _forecast_json(found: Evidence, one: Forecast) -> dict[str, Any]:
                 **interval_json(point.predicted, "predicted", "ratio"),
                 "holds": point.holds,
             }
-            for point in known.line
+            for point in verification.line
         ],
         "combinations": [
-            {"kind": kind, **dataclasses.asdict(agreement)} for kind, agreement in known.combinations if agreement
+            {"kind": kind, **dataclasses.asdict(agreement)}
+            for kind, agreement in verification.combinations
+            if agreement
         ],
-        "alternatives": [_way_json(way) for way in ways(found, one)],
+        "alternatives": [_way_json(way) for way in ways(costs, forecast)],
     }
 
 
 def _way_json(way: Way) -> dict[str, Any]:
-    other, one = way
+    other, forecast = way
     _, tracer, case = other.key
     return {
         "case": case,
         "tracer": tracer,
-        **_limited_json(one.cost, "cost", "ns", is_clear=one.is_clear),
-        **_limited_json(one.prediction.slowdown, "slowdown", "ratio", is_clear=one.is_clear),
-        "distinguishable": _distinguishable(one),
+        **_limited_json(forecast.cost, "cost", "ns", is_clear=forecast.is_clear),
+        **_limited_json(forecast.prediction.slowdown, "slowdown", "ratio", is_clear=forecast.is_clear),
+        "distinguishable": _distinguishable(forecast),
         **interval_json(other.comparison.difference, "difference", "ns"),
         "paired": other.comparison.is_paired,
-        "loss_ratio": one.loss_ratio,
+        "loss_ratio": forecast.loss_ratio,
         "but": other.but,
     }
 
@@ -199,8 +208,8 @@ def _limited_json(value: Estimate, name: str, unit: str, *, is_clear: bool) -> d
     return {key: number if key in kept else None for key, number in written.items()}
 
 
-def _distinguishable(one: Forecast) -> bool | None:
-    return None if one.cost.low is None else one.is_clear
+def _distinguishable(forecast: Forecast) -> bool | None:
+    return None if forecast.cost.low is None else forecast.is_clear
 
 
 def _part_json(part: CostRow) -> dict[str, Any]:
@@ -218,12 +227,12 @@ def _part_json(part: CostRow) -> dict[str, Any]:
 
 
 def _neighbour_json(other: Neighbour) -> dict[str, Any]:
-    one = other.forecast
+    forecast = other.forecast
     return {
-        "machine": one.facts.machine,
-        "tier": one.facts.tier,
-        **_limited_json(one.prediction.slowdown, "slowdown", "ratio", is_clear=one.is_clear),
-        "distinguishable": _distinguishable(one),
+        "machine": forecast.facts.machine,
+        "tier": forecast.facts.tier,
+        **_limited_json(forecast.prediction.slowdown, "slowdown", "ratio", is_clear=forecast.is_clear),
+        "distinguishable": _distinguishable(forecast),
         "reasons": list(other.likeness.reasons),
     }
 
@@ -240,7 +249,9 @@ def show_advice(answer: "ScriptAnswer") -> None:
     output.product("")
     show_section("What never fired may be called elsewhere", answer.elsewhere)
     threads = advice.threads[: script_report.MOST_THREADS]
-    show_section("Threads that pay most", [(script_report.slowdown(one), script_report.whom(one)) for one in threads])
+    show_section(
+        "Threads that pay most", [(script_report.slowdown(slowed), script_report.whom(slowed)) for slowed in threads]
+    )
     cpu = [] if advice.cpu_s_per_s is None else [("CPUs taken", sentences.written(advice.cpu_s_per_s, units.CPUS))]
     lost = [("events lost", sentences.loss(advice.busiest.forecast))] if advice.busiest else []
     memory = ("memory", script_report.memory(answer))

@@ -161,7 +161,7 @@ def release_notes(version: str, data_path: Path | None) -> None:
     from probe_effect.site.pages.changes_page import notes
 
     catalogue = read_catalogue(data)
-    releases = {one.version: one for one in catalogue.releases}
+    releases = {data_release.version: data_release for data_release in catalogue.releases}
     if version not in releases:
         raise UsageError(f"{version}: is no release. There are: {', '.join([*releases, *programs]) or 'none'}.")
     output.product(notes(releases[version], catalogue).rstrip("\n"))

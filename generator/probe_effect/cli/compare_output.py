@@ -20,30 +20,36 @@ MOST_NAMED = 3
 """Largest changes that a sentence names."""
 
 
-def as_json(found: Compared) -> dict[str, Any]:
+def as_json(compared: Compared) -> dict[str, Any]:
     """The JSON of `compare`; differences are second less first, ratios second over first; null where there is none.
 
     `change_ratio`, of counts, is the ratio less 1: 0.02 is 2 % more.
     """
-    comparisons = found.comparisons
-    failing = [] if found.is_time else [one.key._asdict() | {"reason": one.reason} for one in failures(found)]
+    comparisons = compared.comparisons
+    failing = (
+        []
+        if compared.is_time
+        else [failure.key._asdict() | {"reason": failure.reason} for failure in failures(compared)]
+    )
     return {
-        "first": found.first,
-        "second": found.second,
-        "of": found.of,
-        "metric": "time" if found.is_time else "instructions",
-        "comparisons": [_comparison_json(one) for one in comparisons],
+        "first": compared.first,
+        "second": compared.second,
+        "of": compared.of,
+        "metric": "time" if compared.is_time else "instructions",
+        "comparisons": [_comparison_json(pair) for pair in comparisons],
         "outcomes": outcomes(comparisons),
-        **({"expected_by_chance": expected_by_chance(comparisons)} if found.is_time else {}),
-        "differing": [dict(zip(("what", "first", "second"), one, strict=True)) for one in found.differing()],
-        "only_first": [key._asdict() for key in found.absences],
-        "only_second": [key._asdict() for key in found.only_second],
-        **({} if found.is_time else {"fail_above_ratio": found.fail_above_ratio, "failures": failing}),
+        **({"expected_by_chance": expected_by_chance(comparisons)} if compared.is_time else {}),
+        "differing": [
+            dict(zip(("what", "first", "second"), difference, strict=True)) for difference in compared.differing()
+        ],
+        "only_first": [key._asdict() for key in compared.absences],
+        "only_second": [key._asdict() for key in compared.only_second],
+        **({} if compared.is_time else {"fail_above_ratio": compared.fail_above_ratio, "failures": failing}),
     }
 
 
-def _comparison_json(found: Comparison) -> dict[str, Any]:
-    first, second = found.first, found.second
+def _comparison_json(pair: Comparison) -> dict[str, Any]:
+    first, second = pair.first, pair.second
     sides = {
         "case": first.case,
         "level": first.level,
@@ -52,81 +58,83 @@ def _comparison_json(found: Comparison) -> dict[str, Any]:
         "first_submission": first.submission.id,
         "second_submission": second.submission.id,
     }
-    verdict = {"outcome": found.outcome, "reason": found.reason}
+    verdict = {"outcome": pair.outcome, "reason": pair.reason}
     if first.is_time:
         return {
             **sides,
             **interval_json(first.cost, "first_cost", "ns"),
             **interval_json(second.cost, "second_cost", "ns"),
-            **interval_json(found.difference, "difference", "ns"),
-            **interval_json(found.ratio, "cost", "ratio"),
+            **interval_json(pair.difference, "difference", "ns"),
+            **interval_json(pair.ratio, "cost", "ratio"),
             **verdict,
-            "paired": found.is_paired,
+            "paired": pair.is_paired,
         }
     functions = instructions.functions(first, second).items()
     return {
         **sides,
         **spread_json(first.cost, "first_cost"),
         **spread_json(second.cost, "second_cost"),
-        "change_ratio": found.change_ratio,
-        "is_clear": found.is_clear,
+        "change_ratio": pair.change_ratio,
+        "is_clear": pair.is_clear,
         **verdict,
-        "functions": [{"function": name, "first": one, "second": other} for name, (one, other) in functions],
+        "functions": [
+            {"function": name, "first": first_count, "second": other} for name, (first_count, other) in functions
+        ],
     }
 
 
-def show(found: Compared, *, paths: bool = False) -> None:
-    has_levels = any(one.first.level is not None for one in found.comparisons)
-    labels = ["case", *(["level"] if has_levels else []), *(["tracer"] if found.of is None else [])]
+def show(compared: Compared, *, paths: bool = False) -> None:
+    has_levels = any(pair.first.level is not None for pair in compared.comparisons)
+    labels = ["case", *(["level"] if has_levels else []), *(["tracer"] if compared.of is None else [])]
     rows = []
-    for one in found.comparisons:
-        costs = (one.first.cost, one.second.cost)
-        if found.is_time:
-            figures = [*(units.interval(cost, units.DURATION) for cost in costs), *comparison.cells(one)[:2]]
+    for pair in compared.comparisons:
+        costs = (pair.first.cost, pair.second.cost)
+        if compared.is_time:
+            figures = [*(units.interval(cost, units.DURATION) for cost in costs), *comparison.cells(pair)[:2]]
         else:
-            figures = [*(units.spread(cost, units.INSTRUCTIONS) for cost in costs), signed_percent(one.change_ratio)]
-        rows.append([*(one.first.key._asdict()[label] or "" for label in labels), *figures, one.outcome])
+            figures = [*(units.spread(cost, units.INSTRUCTIONS) for cost in costs), signed_percent(pair.change_ratio)]
+        rows.append([*(pair.first.key._asdict()[label] or "" for label in labels), *figures, pair.outcome])
     titles = (
-        (f"cost, {found.first}", f"cost, {found.second}", "difference (95 %)", "ratio (95 %)")
-        if found.is_time
-        else (f"instructions per event, {found.first}", found.second, "change")
+        (f"cost, {compared.first}", f"cost, {compared.second}", "difference (95 %)", "ratio (95 %)")
+        if compared.is_time
+        else (f"instructions per event, {compared.first}", compared.second, "change")
     )
     show_table(labels, titles, rows, remarks=["outcome"])
     output.product("")
-    for sentence in _of_times(found) if found.is_time else _of_counts(found):
+    for sentence in _of_times(compared) if compared.is_time else _of_counts(compared):
         output.product(sentence)
     output.product("")
-    differing = ((what, " | ".join(side or "not known" for side in sides)) for what, *sides in found.differing())
-    show_section(f"What differs: {found.first} | {found.second}", differing)
-    for one in found.comparisons if paths else ():
-        functions = instructions.functions(one.first, one.second).items()
+    differing = ((what, " | ".join(side or "not known" for side in sides)) for what, *sides in compared.differing())
+    show_section(f"What differs: {compared.first} | {compared.second}", differing)
+    for pair in compared.comparisons if paths else ():
+        functions = instructions.functions(pair.first, pair.second).items()
         rows_of_functions = [(name, f"{first} | {second}, {second - first:+}") for name, (first, second) in functions]
-        title = f"{subject(one.second.key)}: instructions of one event, {found.first} | {found.second}"
+        title = f"{subject(pair.second.key)}: instructions of one event, {compared.first} | {compared.second}"
         show_section(title, rows_of_functions or [("functions", "the same, or not recorded")])
-    show_section(f"Only {found.first}", tracers_by_case(found.absences))
-    show_section(f"Only {found.second}", tracers_by_case(found.only_second))
+    show_section(f"Only {compared.first}", tracers_by_case(compared.absences))
+    show_section(f"Only {compared.second}", tracers_by_case(compared.only_second))
 
 
-def show_verdict(found: Compared) -> bool:
+def show_verdict(all_compared: Compared) -> bool:
     """On stderr each case that fails, and how many do; nothing without a limit. Whether none does."""
-    if found.fail_above_ratio is None:
+    if all_compared.fail_above_ratio is None:
         return True
-    for one in found.comparisons:
-        if one.first.faults and not one.second.faults:
-            output.say(f"not compared: {subject(one.first.key)}: {one.reason}")
-    failing = failures(found)
+    for pair in all_compared.comparisons:
+        if pair.first.faults and not pair.second.faults:
+            output.say(f"not compared: {subject(pair.first.key)}: {pair.reason}")
+    failing = failures(all_compared)
     for key, reason in failing:
         output.say(f"fails: {subject(key)} {reason}")
-        compared = (one for one in found.comparisons if one.second.key == key)
-        if grown := next((instructions.changed(one.first, one.second) for one in compared), ""):
+        compared = (pair for pair in all_compared.comparisons if pair.second.key == key)
+        if grown := next((instructions.changed(pair.first, pair.second) for pair in compared), ""):
             output.say(f"  in one event: {grown}")
-    number = len(found.comparisons) + len(found.absences)
+    number = len(all_compared.comparisons) + len(all_compared.absences)
     looked_at = f"{number} case{'' if number == 1 else 's'} looked at"
     if failing:
         output.say(f"{looked_at}, {len(failing)} not let through; --case and --tracer name those to look at")
     else:
-        limit = units.stated(found.fail_above_ratio, units.SHARE)
-        output.say(f"{looked_at}, none takes more than {limit} more {found.second_words}")
+        limit = units.stated(all_compared.fail_above_ratio, units.SHARE)
+        output.say(f"{looked_at}, none takes more than {limit} more {all_compared.second_words}")
     return not failing
 
 
@@ -144,20 +152,23 @@ def signed_percent(ratio: float | None) -> str:
     return f"{sign}{text}{units.GAP}%"
 
 
-def _of_times(found: Compared) -> Iterator[str]:
-    yield comparison.summary(found.comparisons, found.second_words)
-    yield comparison.chance(found.comparisons)
-    for what, first, second in found.differing():
+def _of_times(compared: Compared) -> Iterator[str]:
+    yield comparison.summary(compared.comparisons, compared.second_words)
+    yield comparison.chance(compared.comparisons)
+    for what, first, second in compared.differing():
         if what == "tier":
             yield comparison.WORDS["tiers"].format(first=first, second=second)
-    if found.of is not None:
-        paired = sum(one.is_paired for one in found.comparisons)
-        yield f"{paired} of {len(found.comparisons)} pairs were measured in the same blocks and share their baselines."
-    yield from (f"{one.first.case}, {one.second.tracer}: {one.reason}" for one in found.comparisons if one.reason)
+    if compared.of is not None:
+        paired = sum(pair.is_paired for pair in compared.comparisons)
+        pairs = len(compared.comparisons)
+        yield f"{paired} of {pairs} pairs were measured in the same blocks and share their baselines."
+    yield from (
+        f"{pair.first.case}, {pair.second.tracer}: {pair.reason}" for pair in compared.comparisons if pair.reason
+    )
 
 
-def _of_counts(found: Compared) -> Iterator[str]:
-    counts, second_words = outcomes(found.comparisons), found.second_words
+def _of_counts(compared: Compared) -> Iterator[str]:
+    counts, second_words = outcomes(compared.comparisons), compared.second_words
     # The first outcome that takes a side says which side it speaks of.
     words: dict[Outcome, tuple[str, str, str]] = {
         "higher": ("takes", "take", f"more instructions {second_words}"),
@@ -169,16 +180,16 @@ def _of_counts(found: Compared) -> Iterator[str]:
     for outcome, times in counts.items():
         one_does, several_do, what = words[outcome]
         parts += [f"{times} {one_does if times == 1 else several_do} {what}"] if times else []
-    yield f"Of {len(found.comparisons)} case{'' if len(found.comparisons) == 1 else 's'}, {listed(parts)}."
-    if named := largest(found.comparisons, MOST_NAMED):
-        changes = ", ".join(f"{subject(one.second.key)} {signed_percent(one.change_ratio)}" for one in named)
+    yield f"Of {len(compared.comparisons)} case{'' if len(compared.comparisons) == 1 else 's'}, {listed(parts)}."
+    if named := largest(compared.comparisons, MOST_NAMED):
+        changes = ", ".join(f"{subject(pair.second.key)} {signed_percent(pair.change_ratio)}" for pair in named)
         yield f"The largest: {changes}."
-    for one in found.comparisons:
-        if one.reason:
-            yield f"{subject(one.second.key)}: {one.reason}"
-        before, after = one.first.count.mechanism, one.second.count.mechanism
+    for pair in compared.comparisons:
+        if pair.reason:
+            yield f"{subject(pair.second.key)}: {pair.reason}"
+        before, after = pair.first.count.mechanism, pair.second.count.mechanism
         if before is not None and after is not None and before != after:
-            yield f"{subject(one.second.key)}: the kernel made its kprobes by {before}, then by {after}"
+            yield f"{subject(pair.second.key)}: the kernel made its kprobes by {before}, then by {after}"
 
 
 def summary_json(submission: Submission) -> dict[str, Any]:
@@ -188,7 +199,7 @@ def summary_json(submission: Submission) -> dict[str, Any]:
         **_named(submission, "id machine suite metric grade grade_reasons noise_floor_ns equal_runs_ns"),
         "baseline_ns": submission.baseline.value if submission.baseline and is_time else None,
         **({} if is_time else spread_json(submission.baseline, "baseline")),
-        "cases": [_number_json(one) for one in submission.numbers],
+        "cases": [_number_json(number) for number in submission.numbers],
     }
 
 
@@ -196,8 +207,8 @@ def _named(value: object, names: str) -> dict[str, Any]:
     return {name: getattr(value, name) for name in names.split()}
 
 
-def _number_json(one: Number) -> dict[str, Any]:
-    time, own, count = one.time, one.own_use, one.count
+def _number_json(number: Number) -> dict[str, Any]:
+    time, own, count = number.time, number.own_use, number.count
     memory = own.memory or time.memory
     of_counts = {
         **spread_json(count.baseline, "baseline"),
@@ -205,26 +216,26 @@ def _number_json(one: Number) -> dict[str, Any]:
         **spread_json(count.attach, "attach"),
         **spread_json(count.detach, "detach"),
         **_named(count, "probes mechanism"),
-        "faults": one.faults,
+        "faults": number.faults,
     }
     return {
-        **_named(one, "case tracer level status blocks"),
+        **_named(number, "case tracer level status blocks"),
         "baseline_ns": time.baseline.value if time.baseline else None,
         **interval_json(time.cost, "cost", "ns"),
         **_named(time, "fastest_ns noise_floor_ns"),
         **interval_json(time.slowdown, "slowdown", "ratio"),
-        **thresholds_json({percent: one.threshold(percent) for percent in THRESHOLDS}),
+        **thresholds_json({percent: number.threshold(percent) for percent in THRESHOLDS}),
         **interval_json(time.attach, "attach", "ns"),
         **interval_json(time.detach, "detach", "ns"),
         **interval_json(own.cpu, "tracer_cpu", "ns"),
         "tracer_rss_bytes": memory.value if memory else None,
         "tracer_calls": own.calls,
-        **_named(one.event, "loss_ratio reconciled"),
-        **_named(one, "distinguishable grade grade_reasons"),
+        **_named(number.event, "loss_ratio reconciled"),
+        **_named(number, "distinguishable grade grade_reasons"),
         "rate_hz": time.rate_hz,
-        "far_out_blocks": list(one.outlier_blocks),
-        "note": one.note,
-        **({} if one.is_time else of_counts),
+        "far_out_blocks": list(number.outlier_blocks),
+        "note": number.note,
+        **({} if number.is_time else of_counts),
     }
 
 
@@ -232,20 +243,25 @@ def show_summary(submission: Submission, suite: Suite | None) -> None:
     """The table on stdout, then what must be known before a number is used; `suite` is as it is today."""
     output.product(f"{submission.id}: {names.machine_name(submission)}")
     output.product(f"{_head(submission)}\n")
-    has_levels = any(one.level for one in submission.numbers)
+    has_levels = any(number.level for number in submission.numbers)
     columns = view_of(suite, submission.metric).summary
     rows = (
-        [one.case, one.tracer, *([one.level or ""] * has_levels), *(column.words(one) for column in columns.values())]
-        for one in submission.numbers
-        if one.is_known
+        [
+            number.case,
+            number.tracer,
+            *([number.level or ""] * has_levels),
+            *(column.words(number) for column in columns.values()),
+        ]
+        for number in submission.numbers
+        if number.is_known
     )
     show_table(("case", "tracer"), [*(["level"] * has_levels), *columns], rows)
-    for one in submission.numbers:
-        level = "" if one.level is None else f" at level {one.level}"
+    for number in submission.numbers:
+        level = "" if number.level is None else f" at level {number.level}"
         # What keeps a count from being compared, which the note of a time says already; and the note.
-        remarks = [] if one.is_time else [f"not to be compared: {fault}" for fault in one.faults]
-        for remark in [*remarks, *([f"{one.status}: {one.note}"] if one.note else [])]:
-            output.product(f"{one.case} {one.tracer}{level}: {remark}")
+        remarks = [] if number.is_time else [f"not to be compared: {fault}" for fault in number.faults]
+        for remark in [*remarks, *([f"{number.status}: {number.note}"] if number.note else [])]:
+            output.product(f"{number.case} {number.tracer}{level}: {remark}")
 
 
 def _head(submission: Submission) -> str:
@@ -255,8 +271,8 @@ def _head(submission: Submission) -> str:
         return f"instructions counted under Linux {kernel}, no times; untraced operation {untraced}"
     reasons = f" ({'; '.join(submission.grade_reasons)})" if submission.grade_reasons else ""
     untraced = units.duration(submission.baseline.value if submission.baseline else None)
-    floor, apart = (units.duration(one, 2) for one in (submission.noise_floor_ns, submission.equal_runs_ns))
-    if any(one.own_use.cpu for one in submission.numbers):
+    floor, apart = (units.duration(time_ns, 2) for time_ns in (submission.noise_floor_ns, submission.equal_runs_ns))
+    if any(number.own_use.cpu for number in submission.numbers):
         return f"grade {submission.grade}{reasons}"
     noise = f"noise floor {floor}, two equal runs within {apart}"
     return f"grade {submission.grade}{reasons}; untraced operation {untraced}, {noise}"

@@ -54,20 +54,22 @@ from probe_effect.tracers.tool import known_tracers
 
 
 def run_doctor(data: DataFolder, output_format: str) -> bool:
-    found = diagnose(choose_suites(data, []), known_tracers())
+    diagnosis = diagnose(choose_suites(data, []), known_tracers())
     if output_format == "json":
-        values = TypeAdapter(Any).dump_python(found)
-        output.product_json({"can_measure": found.can_measure, **values, "install": install_line(found.packages)})
-        return found.can_measure
-    no_tracefs = found.tracefs.reason  # which is in the facts, once
-    lacking = ((need, reason) for need, reason in found.kernel.items() if reason and reason != no_tracefs)
-    show_section("This machine", facts(found))
-    show_section("Tracers", (_tracer(one, no_tracefs) for one in found.tracers))
+        values = TypeAdapter(Any).dump_python(diagnosis)
+        output.product_json(
+            {"can_measure": diagnosis.can_measure, **values, "install": install_line(diagnosis.packages)}
+        )
+        return diagnosis.can_measure
+    no_tracefs = diagnosis.tracefs.reason  # which is in the facts, once
+    lacking = ((need, reason) for need, reason in diagnosis.kernel.items() if reason and reason != no_tracefs)
+    show_section("This machine", facts(diagnosis))
+    show_section("Tracers", (_tracer(tracer, no_tracefs) for tracer in diagnosis.tracers))
     show_section("What this kernel lacks", lacking)
-    show_section("Suites, and how many of their cases can be measured here", map(_suite, found.suites))
-    show_section("What makes it noisy", noise(found))
-    show_commands("What to do", _advice(found))
-    return found.can_measure
+    show_section("Suites, and how many of their cases can be measured here", map(_suite, diagnosis.suites))
+    show_section("What makes it noisy", noise(diagnosis))
+    show_commands("What to do", _advice(diagnosis))
+    return diagnosis.can_measure
 
 
 def mount() -> None:
@@ -87,14 +89,14 @@ def try_mechanisms(words: str, architecture: str, output_format: str) -> None:
         output.product_json(document.model_dump())
         return
     rows = (
-        (MECHANISMS[name]["name"], *map(str, filter(None, (one.outcome, one.error, one.says))))
-        for name, one in document.trials.items()
+        (MECHANISMS[name]["name"], *map(str, filter(None, (trial.outcome, trial.error, trial.says))))
+        for name, trial in document.trials.items()
     )
     show_section(f"Mechanisms of tracing on {document.kernel_release}", rows)
 
 
-def facts(found: Diagnosis) -> Iterator[tuple[str, str]]:
-    machine, system = found.machine, found.system
+def facts(diagnosis: Diagnosis) -> Iterator[tuple[str, str]]:
+    machine, system = diagnosis.machine, diagnosis.system
     core = f" ({machine.microarchitecture})" if machine.microarchitecture else ""
     yield "CPU", f"{names.cpu(machine)}{core}, {machine.threads} CPUs"
     if machine.core_kinds:
@@ -106,15 +108,18 @@ def facts(found: Diagnosis) -> Iterator[tuple[str, str]]:
     unread = ("the kernel's log is closed to us, or lacks the boot",) if system.boot_messages is None else ()
     yield "at boot", "\n".join(system.boot_messages or unread) or "no word of a hypervisor"
     yield "system", ", ".join(dict.fromkeys(filter(None, (system.os, names.kernel_name(system, exact=True)))))
-    yield "user", "root" if found.is_root else "not root"
-    yield "C compiler", _answer(found.compiler)
-    yield "tracefs", _answer(found.tracefs)
-    tracers = "the same" if found.tracer_cpu is None else f"CPU {found.tracer_cpu}"
-    yield "pinning", f"workload to CPU {found.workload_cpu}, tracers to {tracers}"
+    yield "user", "root" if diagnosis.is_root else "not root"
+    yield "C compiler", _answer(diagnosis.compiler)
+    yield "tracefs", _answer(diagnosis.tracefs)
+    tracers = "the same" if diagnosis.tracer_cpu is None else f"CPU {diagnosis.tracer_cpu}"
+    yield "pinning", f"workload to CPU {diagnosis.workload_cpu}, tracers to {tracers}"
     yield "clock", f"{system.clocksource or 'not known'}, a read takes {units.duration(system.clock_read_ns)}"
-    yield "load", f"{units.MISSING if found.load is None else found.load} (average of a minute)"
-    yield "steal", f"{units.percent(found.steal_ratio)} of CPU {found.workload_cpu}'s time since the machine started"
-    yield "ASLR", found.aslr or "not known"
+    yield "load", f"{units.MISSING if diagnosis.load is None else diagnosis.load} (average of a minute)"
+    yield (
+        "steal",
+        f"{units.percent(diagnosis.steal_ratio)} of CPU {diagnosis.workload_cpu}'s time since the machine started",
+    )
+    yield "ASLR", diagnosis.aslr or "not known"
     yield "any kernel", _any_kernel()
 
 
@@ -161,19 +166,19 @@ def _gist(complaint: str) -> str:
     return next((line for line in complaint.splitlines() if "error: " in line), complaint.partition("\n")[0])
 
 
-def noise(found: Diagnosis) -> Iterator[tuple[str, str]]:
-    for warning in found.warnings:
+def noise(diagnosis: Diagnosis) -> Iterator[tuple[str, str]]:
+    for warning in diagnosis.warnings:
         yield warning.id, f"{warning.found[0].upper()}{warning.found[1:]}. {warning.why}\nTo do: {warning.advice}."
 
 
-def _advice(found: Diagnosis) -> Iterator[tuple[str, str]]:
-    if install := install_line(found.packages):
+def _advice(diagnosis: Diagnosis) -> Iterator[tuple[str, str]]:
+    if install := install_line(diagnosis.packages):
         yield "install what is missing", install
-    elif found.packages:
-        yield "install what is missing; by Debian's names it is", " ".join(found.packages)
-    if not found.is_root:
+    elif diagnosis.packages:
+        yield "install what is missing; by Debian's names it is", " ".join(diagnosis.packages)
+    if not diagnosis.is_root:
         yield "see what root can measure", f"sudo {shlex.quote(sys.argv[0])} doctor"
-    if not found.can_measure:
+    if not diagnosis.can_measure:
         yield "nothing can be measured as it is; when the reasons above are mended", typed("doctor")
         return
     yield "measure what the site lacks most, in your time", typed("lend", "--minutes", "60")
@@ -188,12 +193,16 @@ LEAST_RUN_S = 0.2
 
 def tracers_here() -> dict[str, Tracer]:
     """The tracers that this system may have: outside of Linux DTrace alone."""
-    known = known_tracers()
-    return known if platform.system() == "Linux" else {name: one for name, one in known.items() if one.tool == "dtrace"}
+    tracers = known_tracers()
+    return (
+        tracers
+        if platform.system() == "Linux"
+        else {name: tracer for name, tracer in tracers.items() if tracer.tool == "dtrace"}
+    )
 
 
 def works_here(data: DataFolder) -> list[Work]:
-    ready = {name: one for name, one in tracers_here().items() if one.available() is None}
+    ready = {name: tracer for name, tracer in tracers_here().items() if tracer.available() is None}
     suites = choose_suites(data, [])
     return [resolve(folder, suite, ready, []) for folder, suite in suites if suite.workload.project is None]
 
@@ -206,7 +215,11 @@ def known_numbers(data: DataFolder, results: Path) -> Catalogue:
     given = data.submissions()
     if not (data.root / "suites").is_dir():
         given += DataFolder(PACKAGED).submissions()
-    places = {one.id: one for one in (*given, *submissions_in(results)) if not one.plan_file.exists()}
+    places = {
+        submission.id: submission
+        for submission in (*given, *submissions_in(results))
+        if not submission.plan_file.exists()
+    }
     return read_numbers(data, list(places.values()))
 
 
@@ -237,12 +250,12 @@ MINUTE_S = 60
 
 def show_turns(title: str, turns: Iterable[SuiteTurn], *, aside: bool = False) -> None:
     rows = []
-    for one in turns:
-        how = f"{one.blocks} blocks{', quick' if one.is_quick else ''}"
-        first = f", {len(one.first)} that no machine has" if one.first else ""
-        new = f"{len(one.own)} new on such a machine{first}" if one.own else "such a machine has all of them"
-        cases = f"{one.cases} case{'s' if one.cases > 1 else ''}"
-        rows.append((one.suite, f"{max(1, round(one.takes_s / MINUTE_S))} min, {how}", f"{cases}, {new}"))
+    for turn in turns:
+        how = f"{turn.blocks} blocks{', quick' if turn.is_quick else ''}"
+        first = f", {len(turn.first)} that no machine has" if turn.first else ""
+        new = f"{len(turn.own)} new on such a machine{first}" if turn.own else "such a machine has all of them"
+        cases = f"{turn.cases} case{'s' if turn.cases > 1 else ''}"
+        rows.append((turn.suite, f"{max(1, round(turn.takes_s / MINUTE_S))} min, {how}", f"{cases}, {new}"))
     show_section(title, rows, aside=aside)
 
 
@@ -250,16 +263,18 @@ SIP = "boot into Recovery, run `csrutil enable --without dtrace`, and start agai
 
 
 def show_look(data: DataFolder, *, aside: bool) -> None:
-    found = diagnose(choose_suites(data, []), tracers_here())
-    brief = [row for row in facts(found) if row[0] in {"CPU", "virtual", "system", "user"}]
-    brief += [("tracers", ", ".join(one.tracer for one in found.tracers if one.unavailable is None) or "none")]
-    if lacking := [need for need, reason in found.kernel.items() if reason]:
+    diagnosis = diagnose(choose_suites(data, []), tracers_here())
+    brief = [row for row in facts(diagnosis) if row[0] in {"CPU", "virtual", "system", "user"}]
+    brief += [
+        ("tracers", ", ".join(state.tracer for state in diagnosis.tracers if state.unavailable is None) or "none")
+    ]
+    if lacking := [need for need, reason in diagnosis.kernel.items() if reason]:
         brief += [("lacks", f"{', '.join(lacking)} of the kernel; {typed('doctor')} says why")]
-    if found.packages:
-        brief += [("install", install_line(found.packages) or " ".join(found.packages))]
+    if diagnosis.packages:
+        brief += [("install", install_line(diagnosis.packages) or " ".join(diagnosis.packages))]
     if protection := integrity_protection():
         brief += [("macOS", protection)]
-    quieter, cpu = [*noise(found)], found.workload_cpu
+    quieter, cpu = [*noise(diagnosis)], diagnosis.workload_cpu
     if (ROOT / CPU_FOLDER).is_dir() and cpu not in isolated(ROOT):
         advice = f"To do: boot with isolcpus={cpu} nohz_full={cpu}."
         quieter += [("isolation", f"Others may run on the workload's CPU.\n{advice}")]
@@ -304,8 +319,8 @@ def run_lend(
     """Lend this machine; `credit` has words for `measure`. Raises: HostNotReady, BadData, Interrupted."""
     mount_for_our_time()
     own = ids_of(Testbed())
-    unfinished = (read_unfinished(place) for place in cut_short(results) if place.machine in own)
-    begun = list(dict.fromkeys(one.document.run.suite for one in unfinished))
+    unfinished = (read_unfinished(folder) for folder in cut_short(results) if folder.machine in own)
+    begun = list(dict.fromkeys(submission.document.run.suite for submission in unfinished))
     turns = _turns(data, results, begun)
     show_look(data, aside=not dry_run)
     for suite in begun:
@@ -335,9 +350,11 @@ def _turns(data: DataFolder, results: Path, begun: Sequence[str]) -> list[SuiteT
     As a hosted runner it has measured what is in `results`: another run of its kind had another host.
     """
     (machine, runner), catalogue = ids_of(Testbed()), known_numbers(data, results)
-    hosted = {one.id for one in submissions_in(results) if one.machine == runner}
-    done = {one.suite for one in catalogue.timed if one.machine == machine or one.id in hosted} | {*begun}
-    return [one for one in turns_here(catalogue, works_here(data)) if one.suite not in done]
+    hosted = {submission.id for submission in submissions_in(results) if submission.machine == runner}
+    done = {
+        submission.suite for submission in catalogue.timed if submission.machine == machine or submission.id in hosted
+    } | {*begun}
+    return [due for due in turns_here(catalogue, works_here(data)) if due.suite not in done]
 
 
 def _chosen(turns: Sequence[SuiteTurn], begun: Sequence[str], minutes: int) -> list[SuiteTurn]:
@@ -347,7 +364,7 @@ def _chosen(turns: Sequence[SuiteTurn], begun: Sequence[str], minutes: int) -> l
     if not turns:
         msg = f"no suite can run here, or this machine has measured all that can; {typed('doctor')} says which"
         raise HostNotReady(msg)
-    least = min(turns, key=lambda one: one.quick_s)
+    least = min(turns, key=lambda turn: turn.quick_s)
     needs = f"the shortest plan, of {least.suite}, takes {least.quick_s / MINUTE_S:.1f} min"
     raise HostNotReady(f"nothing fits into {minutes} min: {needs}")
 
@@ -361,7 +378,7 @@ def _measure_all(
     pace, planned_s, taken_s = 1.0, 0.0, 0.0
     while chosen := fitted(turns, (end_s - time.monotonic()) / pace):
         turn, start_s, hot = chosen[0], time.monotonic(), throttles(ROOT)
-        turns = [one for one in turns if one.suite != turn.suite]
+        turns = [later for later in turns if later.suite != turn.suite]
         able = (name for name, tracer in tracers_here().items() if tracer.available() is None)
         words = [turn.suite, *(word for name in able for word in ("--tracer", name))]
         words += [*(["--quick"] if turn.is_quick else []), "--blocks", str(turn.blocks)]
@@ -386,7 +403,11 @@ def _try(words: Sequence[str], places: Sequence[str]) -> bool:
 
 def _complete(results: Path) -> list[str]:
     places = submissions_in(results)
-    return [str(one.folder) for one in places if one.machine_file.is_file() and not one.plan_file.exists()]
+    return [
+        str(submission.folder)
+        for submission in places
+        if submission.machine_file.is_file() and not submission.plan_file.exists()
+    ]
 
 
 def _propose(words: Sequence[str], *, asks: bool) -> None:

@@ -106,10 +106,10 @@ def _report(base: State, head: State) -> tuple[ReviewReport, Sequence[Problem]]:
     if too_many := broken([change_size], files, names_in(head.data.root, head.data)):
         return report_of(files, too_many, base.name, head.name), too_many
     of_state, of_change = new_problems(files)
-    errors_first = sorted((*of_change, *of_state), key=lambda one: one.severity != "error")
-    refused = tuple(one for one in head.refused if one not in base.refused)
-    unread = {one.file for one in head.refused}  # were not taken over, so that they seem to be missing
-    problems = (*refused, *(one for one in errors_first if one.file not in unread))
+    errors_first = sorted((*of_change, *of_state), key=lambda data_problem: data_problem.severity != "error")
+    refused = tuple(refusal for refusal in head.refused if refusal not in base.refused)
+    unread = {refusal.file for refusal in head.refused}  # were not taken over, so that they seem to be missing
+    problems = (*refused, *(data_problem for data_problem in errors_first if data_problem.file not in unread))
     # The submissions and sources with an error, by id; both are the first names below their folder.
     unsound, depths = set(), {"results": 2, "published": 1}
     for problem in of_state:
@@ -127,52 +127,58 @@ def show_numbers(items: Sequence[Item], data: DataFolder, checkout: Path | None)
     nothing: the check has passed before.
     """
     ours, published = {item.submission.id for item in items}, data if checkout else DataFolder(PACKAGED, data.kept)
-    complete = [one for one in published.submissions() if one.id not in ours and not one.plan_file.exists()]
-    known: Sequence[Submission] = ()
+    complete = [
+        submission
+        for submission in published.submissions()
+        if submission.id not in ours and not submission.plan_file.exists()
+    ]
+    others: Sequence[Submission] = ()
     try:
-        known = read_numbers(published, complete).active
+        others = read_numbers(published, complete).active
     except BadData as error:
         why = error.problems[0].message
         output.say(f"{published.root}: cannot be read, so there is nothing to compare with: {why}")
     read = (read_submission(item.submission, data, []) for item in items)
-    submissions = [one for one in read if one is not None]
-    for one in submissions:
-        if measured := [number for number in one.numbers if number.cost is not None]:
-            other = nearest(one, known)
-            show_section(f"{one.id}: cost of one event", _table(measured, other), aside=True)
+    submissions = [submission for submission in read if submission is not None]
+    for submission in submissions:
+        if measured := [number for number in submission.numbers if number.cost is not None]:
+            other = nearest(submission, others)
+            show_section(f"{submission.id}: cost of one event", _table(measured, other), aside=True)
             show_section("Against the nearest machine", _against(other), aside=True)
     # Each reason once, with what would better it; a count of instructions has no grade.
-    graded = [one for one in submissions if one.grade]
-    grades = [(one.grade or "", one.files.folder.name) for one in graded]
-    for reason, remedy in remedies(dict.fromkeys(reason for one in graded for reason in one.grade_reasons)):
+    graded = [submission for submission in submissions if submission.grade]
+    grades = [(submission.grade or "", submission.files.folder.name) for submission in graded]
+    for reason, remedy in remedies(
+        dict.fromkeys(reason for submission in graded for reason in submission.grade_reasons)
+    ):
         grades += [("because", reason), ("", f"better: {remedy}")]
     show_section("Grades, and what would better them", grades, aside=True)
 
 
 def _table(numbers: Iterable[Number], other: Nearest | None) -> Iterator[tuple[str, ...]]:
     """A row for each number, below a row for each tracer, so that it fits a terminal of 80 columns."""
-    compared = {one.second.key: one for one in other.comparisons} if other else {}
+    compared = {matched_pair.second.key: matched_pair for matched_pair in other.comparisons} if other else {}
     yield "", "here", "there" if compared else "", "difference (95 %)" if compared else ""
     tracer = None
-    for one in sorted(numbers, key=lambda one: (one.tracer, one.key.order)):
-        if one.tracer != tracer:
-            tracer = one.tracer
+    for number in sorted(numbers, key=lambda number: (number.tracer, number.key.order)):
+        if number.tracer != tracer:
+            tracer = number.tracer
             yield f"with {tracer}", "", "", ""
         there = change = ""
-        if (pair := compared.get(one.key)) is not None:
+        if (pair := compared.get(number.key)) is not None:
             there, change = _brief(pair.first), pair.outcome
             if pair.is_clear:
-                change = comparison.cells(pair)[0] if one.is_time else instructions.change(pair)
-        yield one.case if one.level is None else f"{one.case} ({one.level})", _brief(one), there, change
+                change = comparison.cells(pair)[0] if number.is_time else instructions.change(pair)
+        yield number.case if number.level is None else f"{number.case} ({number.level})", _brief(number), there, change
 
 
-def _brief(one: Number) -> str:
-    assert one.cost is not None
-    if not one.is_time:
-        return units.quantity(one.cost.value, units.INSTRUCTIONS)
-    if one.distinguishable is False:
-        return f"< {units.duration(one.time.noise_floor_ns, 2)}"
-    return units.value(one.cost, units.DURATION)
+def _brief(number: Number) -> str:
+    assert number.cost is not None
+    if not number.is_time:
+        return units.quantity(number.cost.value, units.INSTRUCTIONS)
+    if number.distinguishable is False:
+        return f"< {units.duration(number.time.noise_floor_ns, 2)}"
+    return units.value(number.cost, units.DURATION)
 
 
 def _against(other: Nearest | None) -> Iterator[tuple[str, str]]:
@@ -246,8 +252,15 @@ def _body(bundle: SubmissionBundle, data: DataFolder) -> str:
     ours = {item.submission.id for item in bundle.items if item.document.run.metric == "instructions"}
     changes: list[str] = []
     with suppress(BadData):  # which `show_numbers` has said
-        known = read_numbers(data, [one for one in data.submissions() if not one.plan_file.exists()] if ours else [])
-        changes = [line for one in known.active if one.id in ours for line in over_releases(one, known)]
+        catalogue = read_numbers(
+            data, [submission for submission in data.submissions() if not submission.plan_file.exists()] if ours else []
+        )
+        changes = [
+            line
+            for submission in catalogue.active
+            if submission.id in ours
+            for line in over_releases(submission, catalogue)
+        ]
     told = "".join(f"- {github_text(line)}\n" for line in changes)
     return f"Measured with `probe-effect`, and sound by `probe-effect check`:\n\n{folders}\n{told}"
 
@@ -285,10 +298,14 @@ def run_submit(folders: Sequence[Path], data: DataFolder, options: SubmitOptions
         show_section("The machine, as its page will show it", facts(newest.document).items(), aside=True)
         show_numbers(bundle.items, data, checkout)
     marks, allowed = marks_of_host(), (*options["allowed"], options["name"] or "")
-    if problems := find_private([item for one in bundles for item in one.items], marks, allowed, data):
+    if problems := find_private(
+        [item for machine_bundle in bundles for item in machine_bundle.items], marks, allowed, data
+    ):
         raise BadData(problems)
     bundles = _with_credits(bundles, options, asks=asks)
-    names = ", ".join(dict.fromkeys(item.credit for one in bundles for item in one.items if item.credit))
+    names = ", ".join(
+        dict.fromkeys(item.credit for machine_bundle in bundles for item in machine_bundle.items if item.credit)
+    )
     author = branches.author(checkout) if checkout else None
     rows = [
         ("credit", names or "none; --name gives one"),
@@ -311,21 +328,23 @@ def run_submit(folders: Sequence[Path], data: DataFolder, options: SubmitOptions
 
 def _with_credits(bundles: list[SubmissionBundle], options: SubmitOptions, *, asks: bool) -> list[SubmissionBundle]:
     if options["name"] is not None or options["nameless"]:
-        return [one.credited(options["name"]) for one in bundles]
-    if asks and not any(item.credit for one in bundles for item in one.items):
+        return [bundle.credited(options["name"]) for bundle in bundles]
+    if asks and not any(item.credit for bundle in bundles for item in bundle.items):
         answer = click.prompt("Name to credit (none: leave it empty)", default="", show_default=False, err=True)
         name = credited(answer.strip() or None, None).name
-        return [one.credited(name) for one in bundles]
+        return [bundle.credited(name) for bundle in bundles]
     return bundles
 
 
 def _bundles(folders: Sequence[Path], data: DataFolder, checkout: Path | None) -> list[SubmissionBundle]:
     chosen = _named(folders) if folders else _unpublished(data, checkout)
     problems = []
-    for one in chosen:
+    for submission in chosen:
         # Outside a clone it is compared with the data around it, for ours may have its copy.
-        is_ours = checkout or one.folder.is_relative_to(data.root)
-        problems += checks.check([one.folder], data if is_ours else DataFolder(one.folder.parents[2], data.kept))
+        is_ours = checkout or submission.folder.is_relative_to(data.root)
+        problems += checks.check(
+            [submission.folder], data if is_ours else DataFolder(submission.folder.parents[2], data.kept)
+        )
     if any(problem.severity == "error" for problem in problems):
         raise BadData(problems)
     output.show_problems(problems)
@@ -346,11 +365,11 @@ def _named(folders: Sequence[Path]) -> list[SubmissionFolder]:
 
 def _unpublished(data: DataFolder, checkout: Path | None) -> list[SubmissionFolder]:
     base = branches.published(checkout, branches.local_base(checkout)) if checkout else set()
-    own = [one for one in data.submissions() if one.id not in base]
-    unfinished = [one for one in own if one.plan_file.exists()]
-    complete = [one for one in own if one not in unfinished]
-    for one in unfinished:
-        output.say(f"left out: {one.folder} is not complete; to go on with it: {command_to_go_on(one)}")
+    own = [submission for submission in data.submissions() if submission.id not in base]
+    unfinished = [submission for submission in own if submission.plan_file.exists()]
+    complete = [submission for submission in own if submission not in unfinished]
+    for submission in unfinished:
+        output.say(f"left out: {submission.folder} is not complete; to go on with it: {command_to_go_on(submission)}")
     if not complete and (unfinished or not base):
         raise UsageError(f"{data.results}: holds nothing that is complete. Measure first: {typed('measure')}")
     return complete

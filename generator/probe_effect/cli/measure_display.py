@@ -29,7 +29,7 @@ CLOCK_JUMP_S = 1.0
 def show_skipped(work: Work) -> None:
     each = grouped_by(work.skipped, lambda subject: (subject.tracer, work.skipped[subject]))
     for (tracer, reason), own in each.items():
-        names = dict.fromkeys(one.case for one in own)  # once for all its levels
+        names = dict.fromkeys(key.case for key in own)  # once for all its levels
         tell(f"skipped with {tracer}, as {reason}: {', '.join(names)}")
 
 
@@ -87,8 +87,8 @@ def _status(progress: Progress, line: str) -> str:
     return f"{status} · {_named(finished)} so far {units.interval(progress.cost, scale)} an event"
 
 
-def _named(one: Key | Sample) -> str:
-    return one.case if one.level is None else f"{one.case} at {one.level}"
+def _named(subject: Key | Sample) -> str:
+    return subject.case if subject.level is None else f"{subject.case} at {subject.level}"
 
 
 def time_left(left_s: float | None) -> str:
@@ -107,7 +107,7 @@ def _notice(progress: Progress) -> str | None:
             "no time measured depends on that clock, but `started` and the folder's date are as it was before"
         )
     if progress.told:
-        return "\n".join(f"disturbs the times: {one}" for one in progress.told)
+        return "\n".join(f"disturbs the times: {disturbance}" for disturbance in progress.told)
     if progress.phase == "slept":
         return (
             f"this machine was suspended for {progress.slept_s:.0f} s in block {progress.planned.block + 1}: "
@@ -155,8 +155,8 @@ def _runs(work: Work, settings: Settings) -> str:
     """How many runs and how long, as far as it is known before the trials: a case whose trial fails makes none."""
     twins = work.twins()
     subjects = [
-        PlannedSubject(case=one.case, tracer=one.tracer, level=one.level, operations=1, is_counted_apart=one in twins)
-        for one in work.measured
+        PlannedSubject(case=key.case, tracer=key.tracer, level=key.level, operations=1, is_counted_apart=key in twins)
+        for key in work.measured
     ]
     arms = Counter(run.arm for run in plan(subjects, settings.blocks, settings.seed))
     parts = [f"{arms['baseline']} baseline, {arms['traced']} traced"]
@@ -175,4 +175,4 @@ def _runs(work: Work, settings: Settings) -> str:
 
 def _by_tracer(subjects: Iterable[Key]) -> list[tuple[str, str]]:
     each = grouped_by(subjects, attrgetter("tracer"))
-    return [(tracer, ", ".join(dict.fromkeys(one.case for one in own))) for tracer, own in each.items()]
+    return [(tracer, ", ".join(dict.fromkeys(key.case for key in own))) for tracer, own in each.items()]

@@ -147,19 +147,19 @@ def _settings(work: Work, data: DataFolder, results: Path, options: MeasureOptio
 
 def _resumed(on: MeasurementTarget, results: Path, options: MeasureOptions) -> Iterator[SubmissionFolder]:
     named = asked.tree_named(options["source"], on.suites)
-    for one in unfinished(results, options["suites"], on.testbed):
-        work, run = work_of(one, on.suites, on.known, on.testbed), one.document.run
+    for open_submission in unfinished(results, options["suites"], on.testbed):
+        work, run = work_of(open_submission, on.suites, on.known, on.testbed), open_submission.document.run
         tree = named
-        if tree is None and one.plan.tree is not None:
-            demand([Path(one.plan.tree)], f"--source {one.plan.tree} says that you mean it")
-            tree = named_tree(Path(one.plan.tree))
-        opened = reopen(one, work := asked.with_tree(work, tree))
+        if tree is None and open_submission.plan.tree is not None:
+            demand([Path(open_submission.plan.tree)], f"--source {open_submission.plan.tree} says that you mean it")
+            tree = named_tree(Path(open_submission.plan.tree))
+        opened = reopen(open_submission, work := asked.with_tree(work, tree))
         settings = Settings(
             results=results,
             blocks=run.blocks,
             seed=run.seed,
             command=run.command,
-            lengths=asked.lengths(quick=one.plan.is_quick, counted=run.metric == "instructions"),
+            lengths=asked.lengths(quick=open_submission.plan.is_quick, counted=run.metric == "instructions"),
             calibrate=None if {"--vm", "--no-calibrate"} & {*run.command} else recorded,
             anyway=options["anyway"] or "--anyway" in run.command,
         )
@@ -179,9 +179,15 @@ def run_new(data: DataFolder, results: Path, options: MeasureOptions, architectu
     """
     offers, faults = _offers(architectures)
     # The counts of the data, and those that lie with the results already.
-    folders = {place.folder.resolve(): place for place in (*data.submissions(), *submissions_in(results))}
-    read = (read_machine_file(place.machine_file, str(place.machine_file))[0] for place in folders.values())
-    runs = [one for one in read if one is not None and one.run.metric == "instructions"]
+    folders = {
+        submission.folder.resolve(): submission for submission in (*data.submissions(), *submissions_in(results))
+    }
+    read = (
+        read_machine_file(submission.machine_file, str(submission.machine_file))[0] for submission in folders.values()
+    )
+    runs = [
+        machine_file for machine_file in read if machine_file is not None and machine_file.run.metric == "instructions"
+    ]
     suites = choose_suites(data, options["suites"] or SUITES)
     jobs = missing(offers, runs, {suite.id: set(tools_of(folder)) for folder, suite in suites})
     _show(jobs, runs, options)
@@ -220,18 +226,19 @@ def _offers(architectures: Sequence[str]) -> tuple[list[Offer], list[str]]:
 
 
 def _show(jobs: Sequence[Job], runs: Sequence[MachineFile], options: MeasureOptions) -> None:
-    machine = {name: one.machine for name, one in ARCHITECTURES.items()}
+    machine = {name: architecture.machine for name, architecture in ARCHITECTURES.items()}
     times = {job: duration_s(job, runs, machine[job.offer.architecture], asked.blocks_of(options)) for job in jobs}
     aside = not options["dry_run"]
-    for one, its in groupby(jobs, lambda job: job.offer):
-        title = f"{one.kernel}, {one.release}: {'counted before' if counted(one.kernel, runs) else 'new'}"
+    for kernel_offer, its in groupby(jobs, lambda job: job.offer):
+        state = "counted before" if counted(kernel_offer.kernel, runs) else "new"
+        title = f"{kernel_offer.kernel}, {kernel_offer.release}: {state}"
         rows = [(job.suite, _about(times[job]), ", ".join(map(str, job.tracers))) for job in its]
         show_section(title, rows, aside=aside)
     if jobs:
-        known = [seconds for seconds in times.values() if seconds is not None]
-        rest = len(jobs) - len(known)
-        takes = _about(sum(known)) if known else "unknown"
-        takes += f", and {rest} of which it is not known" if known and rest else ""
+        durations = [seconds for seconds in times.values() if seconds is not None]
+        rest = len(jobs) - len(durations)
+        takes = _about(sum(durations)) if durations else "unknown"
+        takes += f", and {rest} of which it is not known" if durations and rest else ""
         title = f"{len(jobs)} counts of a suite on a kernel, one after the other"
         show_section(title, [("time", takes)], aside=aside)
 
@@ -286,10 +293,10 @@ def _report(data: DataFolder, laboratory: Laboratory, suite: Suite, submission: 
     yield from (*wrap(laboratory.question, COLUMNS), "")
     yield from wrap(f"Measured on {where}. Untraced, {untraced}: {suite.workload.operation}.", COLUMNS)
     titles = {case.id: case.title for case in suite.cases}
-    for one in submission.numbers:
-        yield f"\n{titles.get(one.case, one.case)}"
-        printed = _printed(data, laboratory.printed.get(one.case, ()))
-        for line in (f"  here: {_measured_words(one)}", *(f"  then: {line}" for line in printed)):
+    for number in submission.numbers:
+        yield f"\n{titles.get(number.case, number.case)}"
+        printed = _printed(data, laboratory.printed.get(number.case, ()))
+        for line in (f"  here: {_measured_words(number)}", *(f"  then: {line}" for line in printed)):
             # A value and its unit are on one line.
             yield from wrap(line, COLUMNS, subsequent_indent="        ", break_long_words=False, break_on_hyphens=False)
     yield "\nTo try next"
@@ -297,14 +304,14 @@ def _report(data: DataFolder, laboratory: Laboratory, suite: Suite, submission: 
         yield from (f"  {sentence}:", f"    {command}")
 
 
-def _measured_words(one: Number) -> str:
-    if one.cost is None:
-        return f"{one.status}: {one.note}"
-    if not one.is_clear:
-        return f"{names.tool_with_version(one)}: {parts.cost(one)}"
-    thresholds = [(percent, rate) for percent in (1, 5, 30) if (rate := one.threshold(percent))]
+def _measured_words(number: Number) -> str:
+    if number.cost is None:
+        return f"{number.status}: {number.note}"
+    if not number.is_clear:
+        return f"{names.tool_with_version(number)}: {parts.cost(number)}"
+    thresholds = [(percent, rate) for percent in (1, 5, 30) if (rate := number.threshold(percent))]
     rates = ", ".join(f"{percent} % at {units.rate(rate.value)}" for percent, rate in thresholds)
-    costs = f"{names.tool_with_version(one)}: each event costs {parts.cost(one)}"
+    costs = f"{names.tool_with_version(number)}: each event costs {parts.cost(number)}"
     return f"{costs}; a busy thread is slowed by {rates}" if rates else costs
 
 
@@ -314,7 +321,7 @@ def _printed(data: DataFolder, keys: Sequence[str]) -> Iterator[str]:
         name, _, figure_id = key.partition(".")
         folders = [folder for folder in data.sources() if folder.name == name]
         for source in filter(None, (read_published(folder, data, []) for folder in folders)):
-            for figure in (one for one in source.figures if one.figure == figure_id):
+            for figure in (printed_figure for printed_figure in source.figures if printed_figure.figure == figure_id):
                 by = parts.source_label(source.document)
                 ours = "" if figure.printed else "; worked out here from what they printed"
                 yield f"{with_unit(float(figure.value), figure.unit)}: {figure.what} ({by}{ours})"

@@ -169,8 +169,8 @@ def target(suites: Sequence[tuple[Path, Suite]], results: Path, options: Measure
     ):
         machine.recorder = PathRecorder(architecture.machine, tell, Path(recorded)) if options["paths"] else None
         output.say(f"booting {kernel.origin}")
-        known = machine.tracers()
-        yield MeasurementTarget(machine, suites, known, list(known) if words else [], CPUS)
+        machine_tracers = machine.tracers()
+        yield MeasurementTarget(machine, suites, machine_tracers, list(machine_tracers) if words else [], CPUS)
 
 
 def emulable(
@@ -199,7 +199,7 @@ def emulable(
 def _words_of_unfinished(machine: Sequence[str], results: Path) -> list[str]:
     """The tracers of the runs cut short on the machine that these words name. Raises: UsageError when there is none."""
     options = {"--vm", "--arch", "--vm-accel"}
-    pairs = [list(pairwise(read_unfinished(place).document.run.command)) for place in cut_short(results)]
+    pairs = [list(pairwise(read_unfinished(folder).document.run.command)) for folder in cut_short(results)]
     ours = [own for own in pairs if [word for pair in own if pair[0] in options for word in pair] == list(machine)]
     if not ours:
         raise UsageError(f"{results}: no run with {' '.join(machine)} was cut short; start one without --resume")
@@ -211,7 +211,7 @@ def without_builds(suites: Sequence[tuple[Path, Suite]]) -> list[tuple[Path, Sui
     for _, suite in suites:
         if suite.workload.project is not None:
             output.say(f"left out: suite {suite.id} builds a project, which takes long; name it to measure it")
-    return [one for one in suites if one[1].workload.project is None]
+    return [pair for pair in suites if pair[1].workload.project is None]
 
 
 def tree_named(source: Path | None, suites: Sequence[tuple[Path, Suite]]) -> Tree | None:

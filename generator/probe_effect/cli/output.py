@@ -44,9 +44,9 @@ def product_json(value: object) -> None:
 
 def _rounded(value: object) -> object:
     if isinstance(value, dict):
-        return {key: _rounded(one) for key, one in value.items()}
+        return {key: _rounded(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_rounded(one) for one in value]
+        return [_rounded(item) for item in value]
     return float(f"{value:.{JSON_DIGITS}g}") if isinstance(value, float) else value
 
 
@@ -56,7 +56,7 @@ def say(text: str) -> None:
 
 def plain(text: str) -> str:
     """The lines of a text with control characters as JSON escapes them: words of others must not steer the terminal."""
-    return FORBIDDEN_TEXT.sub(lambda found: found[0] if found[0] in "\n\t" else f"\\u{ord(found[0]):04x}", text)
+    return FORBIDDEN_TEXT.sub(lambda match: match[0] if match[0] in "\n\t" else f"\\u{ord(match[0]):04x}", text)
 
 
 def end(status: int) -> NoReturn:
@@ -66,8 +66,8 @@ def end(status: int) -> NoReturn:
 def show_problems(problems: Iterable[Problem]) -> None:
     """Each problem on stderr, in the form that editors jump to, and how to mend it."""
     for problem in problems:
-        place = ":".join(str(part) for part in (problem.file, problem.line, problem.column) if part is not None)
-        say(f"{place}: {problem.severity}: {problem.message} [{problem.rule}]\n    {problem.hint}")
+        location = ":".join(str(part) for part in (problem.file, problem.line, problem.column) if part is not None)
+        say(f"{location}: {problem.severity}: {problem.message} [{problem.rule}]\n    {problem.hint}")
 
 
 MIN_TABLE_WIDTH = 210
@@ -153,7 +153,7 @@ def _stacked(labels: Sequence[str], values: Sequence[str], rows: Sequence[Sequen
 
 
 def _line(cells: Sequence[str], wide: Sequence[int]) -> Text:
-    return Text((" " * GAP).join(cell.rjust(one) for cell, one in zip(cells, wide, strict=True)), overflow="fold")
+    return Text((" " * GAP).join(cell.rjust(width) for cell, width in zip(cells, wide, strict=True)), overflow="fold")
 
 
 def _cut(name: str, room: int) -> str:

@@ -243,13 +243,13 @@ def summarise(folders: tuple[Path, ...], data_path: Path | None, output_format: 
     if problems:
         raise BadData(problems)
     if output_format == "json":
-        output.product_json({"submissions": [summary_json(one) for one in submissions]})
+        output.product_json({"submissions": [summary_json(submission) for submission in submissions]})
         return
     suites = known_suites(data)
-    for number, one in enumerate(submissions):
+    for number, submission in enumerate(submissions):
         if number:
             output.product("")
-        show_summary(one, suites.get(one.suite))
+        show_summary(submission, suites.get(submission.suite))
 
 
 @click.command()

@@ -186,7 +186,7 @@ def _probes(text: str) -> tuple[transcripts.ToolProbes, ...]:
     groups = grouped_by(fired, attrgetter("kind", "actions", "has_filter", "timing", "unknown"))
     return tuple(
         transcripts.ToolProbes(
-            attach=tuple(one.attach for one in probes),
+            attach=tuple(script_probe.attach for script_probe in probes),
             kind=kind,
             actions=actions,
             filter=has_filter,
@@ -212,40 +212,44 @@ def run_all(data: DataFolder, ids: Sequence[str], *, write: bool) -> int:
     shown, problems = transcripts.read_transcripts(data)
     if problems:
         raise BadData(problems)
-    known = {one.transcript.id: one.transcript for one in shown}
-    if unknown := [one for one in ids if one not in known]:
-        raise UsageError(f"{', '.join(unknown)}: no transcript. Expected some of {', '.join(known)}.")
-    wanted = [known[one] for one in ids or known]
+    by_id = {entry.transcript.id: entry.transcript for entry in shown}
+    if unknown := [name for name in ids if name not in by_id]:
+        raise UsageError(f"{', '.join(unknown)}: no transcript. Expected some of {', '.join(by_id)}.")
+    wanted = [by_id[name] for name in ids or by_id]
     count = 0
-    for place, one in enumerate(wanted, 1):
-        if lacking := unmet(one):
-            output.say(f"{place}/{len(wanted)} {one.id}: cannot be run here, which lacks {', '.join(lacking)}")
+    for position, transcript in enumerate(wanted, 1):
+        if lacking := unmet(transcript):
+            output.say(
+                f"{position}/{len(wanted)} {transcript.id}: cannot be run here, which lacks {', '.join(lacking)}"
+            )
             continue
-        output.say(f"{place}/{len(wanted)} {one.id}")
-        printed = run(one)
-        wrong = [*faults(one, printed), *_private(printed)]
+        output.say(f"{position}/{len(wanted)} {transcript.id}")
+        printed = run(transcript)
+        wrong = [*faults(transcript, printed), *_private(printed)]
         count += not wrong
         if write and not wrong:
-            write_document(transcripts.recorded_file(data, one.id), _recorded(one, printed))
+            write_document(transcripts.recorded_file(data, transcript.id), _recorded(transcript, printed))
             continue
-        output.product("\n".join((f"$ {one.run}", *printed.output)))
+        output.product("\n".join((f"$ {transcript.run}", *printed.output)))
         for fault in wrong:
-            output.say(f"{one.id}: {fault}")
+            output.say(f"{transcript.id}: {fault}")
     output.say(f"{count} of {len(wanted)} {'recorded' if write else 'as they should be'}")
     return 0 if count == len(wanted) else 1
 
 
-def _recorded(one: transcripts.Transcript, printed: CommandOutput) -> transcripts.Recorded:
+def _recorded(transcript: transcripts.Transcript, printed: CommandOutput) -> transcripts.Recorded:
     return transcripts.Recorded(
-        id=one.id,
-        run=one.run,
-        beside=one.beside,
+        id=transcript.id,
+        run=transcript.run,
+        beside=transcript.beside,
         output=printed.output,
         exit_status=printed.exit_status or 0,
         machine=this_machine.collect_machine().id,
         kernel=this_machine.collect_system(None).kernel_release,
         versions={
-            need: found for need in one.needs if need not in transcripts.NO_COMMANDS and (found := _version(need))
+            need: version
+            for need in transcript.needs
+            if need not in transcripts.NO_COMMANDS and (version := _version(need))
         },
         date=datetime.now(UTC).strftime("%Y-%m-%d"),
     )

@@ -64,7 +64,7 @@ def suites(data_path: Path | None, output_format: str) -> None:
     # Many start their tool to find out, and are asked once, not once for each suite.
     absent = {tracer.id: tracer.available() for tracer in known_tracers().values()}
     rows: list[dict[str, Any]] = []  # one for each case and each tracer for which the suite has a script
-    for folder, suite, case in ((*one, case) for one in choose_suites(data, []) for case in one[1].cases):
+    for folder, suite, case in ((*pair, case) for pair in choose_suites(data, []) for case in pair[1].cases):
         its = " and ".join(map(names.architecture, case.architectures))
         elsewhere = None if case.is_of(architecture()) else f"only {its} has it"
         for tracer in known_tracers().values():
@@ -100,15 +100,18 @@ def wanted(*, minutes: int | None, data_path: Path | None, output_format: str) -
     catalogue = known_numbers(data, data.results)
     turns = turns_here(catalogue, works_here(data))
     turns = turns if minutes is None else fitted(turns, minutes * MINUTE_S)
-    kinds = [(one.words, one.number, one.number_first, one.suite) for one in lacking(catalogue)]
+    kinds = [
+        (lacking_cases.words, lacking_cases.number, lacking_cases.number_first, lacking_cases.suite)
+        for lacking_cases in lacking(catalogue)
+    ]
     without = {suite: [case.id for case in cases] for suite, cases in uncounted(catalogue).items()}
     kernels = untimed_kernels(catalogue)
     if output_format == "json":
-        machines = [dict(zip(("machine", "cases", "first", "suite"), one, strict=True)) for one in kinds]
-        here = [asdict(one) | {"takes_s": one.takes_s} for one in turns]
+        machines = [dict(zip(("machine", "cases", "first", "suite"), kind, strict=True)) for kind in kinds]
+        here = [asdict(turn) | {"takes_s": turn.takes_s} for turn in turns]
         output.product_json({"machines": machines, "kernels": kernels, "uncounted": without, "here": here})
         return
-    rows = [[str(cell) for cell in one] for one in kinds]
+    rows = [[str(cell) for cell in kind] for kind in kinds]
     show_table(["machine"], ["cases without a time", "of which no machine has one"], rows, ["begin with"])
     output.product("")
     show_section("Counted, and not timed", [("kernels", ", ".join(kernels))] if kernels else [])

@@ -90,9 +90,9 @@ def _shown(watched: Watched, machines: Sequence[str]) -> RenderableType:
 def summary(watched: Watched, machines: Sequence[str]) -> list[str]:
     """What all take together, and what the statistics see of it; `machines`: those whose costs may be taken."""
     costs, rest = watched.costs, watched.costs[MOST_ROWS:]
-    unknown_ones = sum(one.cpu_s_per_s is None for one in costs)
-    taken_from = list(dict.fromkeys(one.machine for one in costs if one.machine))
-    rest_cpu = _percent(total(one.cpu_s_per_s for one in rest))
+    unknown_ones = sum(cost.cpu_s_per_s is None for cost in costs)
+    taken_from = list(dict.fromkeys(cost.machine for cost in costs if cost.machine))
+    rest_cpu = _percent(total(cost.cpu_s_per_s for cost in rest))
     added = watched.statistics_s_per_s
     statistics = "The statistics had been switched on before, and stay on."
     if added is not None:
@@ -112,10 +112,10 @@ def summary(watched: Watched, machines: Sequence[str]) -> list[str]:
     ]
 
 
-def _row(one: TracingCost) -> tuple[str, ...]:
-    active, loaded = one.active, one.active.loaded
+def _row(cost: TracingCost) -> tuple[str, ...]:
+    active, loaded = cost.active, cost.active.loaded
     # The first attach point, and how many more there are.
-    attached = [_attach_point(place) for place in loaded.places[:1]]
+    attached = [_attach_point(probe_site) for probe_site in loaded.places[:1]]
     more = len(loaded.places) - len(attached) + loaded.others
     cells = (
         f"{loaded.name} #{loaded.id}" if loaded.id is not None else loaded.name,
@@ -127,17 +127,17 @@ def _row(one: TracingCost) -> tuple[str, ...]:
         *(printable(cell, MOST_LETTERS - 1) for cell in cells),
         units.rate(active.events_hz),
         units.percent(active.program_s_per_s),
-        units.interval(one.probe, units.DURATION),
-        units.percent(one.probe_s_per_s.value if one.probe_s_per_s else None),
-        _percent(one.cpu_s_per_s),
-        one.why or "",
+        units.interval(cost.probe, units.DURATION),
+        units.percent(cost.probe_s_per_s.value if cost.probe_s_per_s else None),
+        _percent(cost.cpu_s_per_s),
+        cost.why or "",
     )
 
 
-def _attach_point(place: Place) -> str:
-    if place.offset is None or place.path is None:
-        return f"{place.kind} {place.name}" if place.kind != place.name else place.name
-    return f"{place.kind} {place.path.name}+{place.offset:#x}"
+def _attach_point(probe_site: Place) -> str:
+    if probe_site.offset is None or probe_site.path is None:
+        return f"{probe_site.kind} {probe_site.name}" if probe_site.kind != probe_site.name else probe_site.name
+    return f"{probe_site.kind} {probe_site.path.name}+{probe_site.offset:#x}"
 
 
 def run_trial(settings: TrialSettings, data: DataFolder, output_format: str, plot: Path | None) -> int:
@@ -165,7 +165,9 @@ def run_trial(settings: TrialSettings, data: DataFolder, output_format: str, plo
     finally:
         hand_to_sudo_user(journal.parent)
     after = quotas(stopped=throttled_since(stops, None))
-    result.disturbed = tuple(str(one) for one in after if one.id == "quota-stopped")  # the quota itself was said before
+    result.disturbed = tuple(
+        str(warning) for warning in after if warning.id == "quota-stopped"
+    )  # the quota itself was said before
     if plot is not None:
         plot.write_text(json.dumps(trial_spec(result), indent=2) + "\n", encoding="utf-8")
     _show(result, journal, output_format)
@@ -175,14 +177,14 @@ def run_trial(settings: TrialSettings, data: DataFolder, output_format: str, plo
 def _make(runs: Iterable[TrialRun], result: TrialResult, journal: Path) -> None:
     """Take each run and write it down before the next; say at each pair how long it goes on."""
     settings, began_s, done = result.settings, time.monotonic(), 0
-    for done, one in enumerate(runs, start=1):
-        result.runs.append(one)
+    for done, trial_run in enumerate(runs, start=1):
+        result.runs.append(trial_run)
         with journal.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(asdict(one)) + "\n")
+            file.write(json.dumps(asdict(trial_run)) + "\n")
         kinds = len(settings.scripts) + 1
         if done % kinds == 0:
-            left_s = (time.monotonic() - began_s) / done * (settings.pairs - one.pair) * kinds
-            what = f"pair {one.pair} of {settings.pairs} made" if one.pair else "warmed up"
+            left_s = (time.monotonic() - began_s) / done * (settings.pairs - trial_run.pair) * kinds
+            what = f"pair {trial_run.pair} of {settings.pairs} made" if trial_run.pair else "warmed up"
             output.say(what + time_left(left_s))
 
 

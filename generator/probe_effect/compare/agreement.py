@@ -58,13 +58,15 @@ def of_case(catalogue: Catalogue, case_id: str, measured: Sequence[Number]) -> l
 
     Measured costs are left out that are not distinguishable from 0, or whose events do not add up.
     """
-    sound = [one for one in measured if one.cost and one.distinguishable and one.event.reconciled is not False]
+    sound = [
+        number for number in measured if number.cost and number.distinguishable and number.event.reconciled is not False
+    ]
     return [
-        Pairing(source, figure, one, _over(one.known_cost, float(figure.cost_ns)))
+        Pairing(source, figure, number, _over(number.known_cost, float(figure.cost_ns)))
         for source, figure in catalogue.published(case_id)
         if figure.cost_ns is not None and figure.cost_ns > 0
-        for one in sound
-        if figure.tracer == tool_of(one.tracer)
+        for number in sound
+        if figure.tracer == tool_of(number.tracer)
     ]
 
 
@@ -77,8 +79,8 @@ def of_source(catalogue: Catalogue, source: PublishedSource) -> list[Pairing]:
     cases = dict.fromkeys(case for _, case, _ in _costs(source))
     numbers = catalogue.numbers
     each = (of_case(catalogue, case, shown(numbers.of_case(case), numbers)[0]) for case in cases)
-    own = (one for pairings in each for one in pairings if one.source is source)
-    return sorted(own, key=lambda one: source.figures.index(one.figure))
+    own = (pairing for pairings in each for pairing in pairings if pairing.source is source)
+    return sorted(own, key=lambda pairing: source.figures.index(pairing.figure))
 
 
 def orders(source: PublishedSource, pairings: Iterable[Pairing]) -> list[Order]:
@@ -87,16 +89,18 @@ def orders(source: PublishedSource, pairings: Iterable[Pairing]) -> list[Order]:
     Enough are as many as an interval needs; fewer would never be enough to tell.
     """
     groups: dict[tuple[str, str, str], dict[str, Pairing]] = {}
-    for one in pairings:
-        place = (one.figure.platform or "", one.measured.submission.machine, one.measured.tracer)
-        groups.setdefault(place, {}).setdefault(one.measured.case, one)
+    for pairing in pairings:
+        key = (pairing.figure.platform or "", pairing.measured.submission.machine, pairing.measured.tracer)
+        groups.setdefault(key, {}).setdefault(pairing.measured.case, pairing)
     printed: dict[str, set[str]] = defaultdict(set)
     for figure, case, _ in _costs(source):
         printed[figure.platform or ""].add(case)
     made = []
     for (platform, _, _), own in groups.items():
         if len(printed[platform]) >= MIN_PAIRS:
-            costs = [(float(one.figure.cost_ns or 0), one.measured.known_cost.value) for one in own.values()]
+            costs = [
+                (float(pairing.figure.cost_ns or 0), pairing.measured.known_cost.value) for pairing in own.values()
+            ]
             made.append(Order(platform, len(printed[platform]), tuple(own.values()), _correlation(costs)))
     return made
 
@@ -106,13 +110,15 @@ def counted_orders(catalogue: Catalogue, matrix: Matrix) -> list[CountedOrder]:
 
     Costs of 0, cases without events and counts that are not sound have no place in an order.
     """
-    tools = {column: tool_of(one.tracer) for (_, column), one in matrix.cells.items()}
+    tools = {column: tool_of(number.tracer) for (_, column), number in matrix.cells.items()}
     columns = [KernelColumn(kernel, tracer) for tracer in matrix.tracers for kernel in matrix.kernels]
     made = []
     for source, platform, tool, costs_ns in _published(catalogue, matrix):
-        for column in (one for one in columns if tools.get(one) == tool):
+        for column in (kernel_column for kernel_column in columns if tools.get(kernel_column) == tool):
             counts = ((cost_ns, matrix.cell(CountedCase(case, None), *column)) for case, cost_ns in costs_ns.items())
-            pairs = tuple((cost_ns, one.known_cost.value) for cost_ns, one in counts if one and one.is_sound)
+            pairs = tuple(
+                (cost_ns, number.known_cost.value) for cost_ns, number in counts if number and number.is_sound
+            )
             made.append(CountedOrder(source, platform, column, pairs, _correlation(pairs)))
     return made
 
@@ -125,7 +131,7 @@ def _published(catalogue: Catalogue, matrix: Matrix) -> Iterator[tuple[Published
         for figure, case, cost_ns in _costs(source):
             if case in cases and figure.tracer:
                 places.setdefault((figure.platform or "", figure.tracer), {}).setdefault(case, cost_ns)
-        yield from ((source, *place, costs_ns) for place, costs_ns in places.items() if len(costs_ns) >= MIN_PAIRS)
+        yield from ((source, *key, costs_ns) for key, costs_ns in places.items() if len(costs_ns) >= MIN_PAIRS)
 
 
 def _correlation(pairs: Sequence[tuple[float, float]]) -> Correlation | None:

@@ -35,7 +35,7 @@ class NamedSide:
 
     def of(self, metric: Metric) -> Side:
         """The side with only its submissions of times, or of counts."""
-        return Side(self.name, tuple(one for one in self.submissions if one.metric == metric))
+        return Side(self.name, tuple(submission for submission in self.submissions if submission.metric == metric))
 
 
 def find_side(text: str, data: DataFolder) -> NamedSide:
@@ -45,10 +45,12 @@ def find_side(text: str, data: DataFolder) -> NamedSide:
     if own.machine_file.is_file() or own.samples.is_file():
         return NamedSide(own.id, text, (own,), is_machine=False)
     inside = (SubmissionFolder(path) for path in sorted(folder.glob("*")))
-    folders = tuple(one for one in inside if one.machine_file.is_file())
+    folders = tuple(submission_folder for submission_folder in inside if submission_folder.machine_file.is_file())
     if not folders:
-        known = ", ".join(sorted({one.machine for one in data.submissions()})) or "none"
-        raise UsageError(f"{text}: neither the folder of a submission nor a machine with any; known machines: {known}")
+        machines = ", ".join(sorted({submission.machine for submission in data.submissions()})) or "none"
+        raise UsageError(
+            f"{text}: neither the folder of a submission nor a machine with any; known machines: {machines}"
+        )
     return NamedSide(folder.name, text, folders, is_machine=True)
 
 
@@ -76,12 +78,12 @@ def read_sides(sides: Sequence[NamedSide], data: DataFolder) -> list[NamedSide]:
         results = side.folders[0].folder.parent.parent
         own = DataFolder(results.parent)
         gone = _withdrawn(own, problems) if side.is_machine and results == own.results else frozenset()
-        given[side] = [one for one in side.folders if one.id not in gone]
+        given[side] = [folder for folder in side.folders if folder.id not in gone]
         if not given[side]:
             msg = f"{side.text}: all its submissions are withdrawn. Name one by its folder to compare it all the same."
             raise UsageError(msg)
     folders = dict.fromkeys(chain.from_iterable(given.values()))
-    by_folder = {one.files: one for one in read_submissions(list(folders), data, problems)}
+    by_folder = {submission.files: submission for submission in read_submissions(list(folders), data, problems)}
     if problems:
         raise BadData(problems)
     return [replace(side, submissions=tuple(by_folder[files] for files in own)) for side, own in given.items()]
@@ -91,7 +93,7 @@ def differing_traits(first: Iterable[Number], second: Iterable[Number]) -> list[
     """Trait, what it is on the first side and what on the second, for those that are not the same."""
     ours, others = traits(first), traits(second)
     each = ((name, ours.get(name, ""), others.get(name, "")) for name in ours | others)
-    return [(name, one, other) for name, one, other in each if one != other]
+    return [(name, value, other) for name, value, other in each if value != other]
 
 
 def traits(side: Iterable[Number]) -> dict[str, str]:
@@ -100,19 +102,19 @@ def traits(side: Iterable[Number]) -> dict[str, str]:
     return {name: ", ".join(sorted({value for _, value in own})) for name, own in each.items()}
 
 
-def _traits(one: Number) -> Iterator[tuple[str, str]]:
-    document = one.submission.document
+def _traits(number: Number) -> Iterator[tuple[str, str]]:
+    document = number.submission.document
     run = document.run
     yield "machine", document.machine.id
     yield "tier", tier(document.machine, run.metric)
     yield "CPU", f"{cpu(document.machine)}, {document.machine.threads} CPUs"
     yield "kernel", document.system.kernel_release
-    yield "tracer", tool_with_version(one)
+    yield "tracer", tool_with_version(number)
     yield "suite", f"{run.suite}, version {run.suite_version}"
     yield "date", run.started[:10]
     yield "blocks", str(run.blocks)
-    if one.is_time:
-        yield "grade", f"{run.suite} {one.submission.grade}"
+    if number.is_time:
+        yield "grade", f"{run.suite} {number.submission.grade}"
     yield from ((f"first bytes of {name}", code) for name, code in run.functions.items())
     yield from ((f"package of {part}", package) for part, package in run.packages.items())
 
@@ -133,8 +135,8 @@ class Selection:
 
     def among(self, numbers: Mapping[Key, Number]) -> dict[Key, Number]:
         return {
-            key: one
-            for key, one in numbers.items()
+            key: number
+            for key, number in numbers.items()
             if (not self.cases or key.case in self.cases) and (not self.tracers or key.tracer in self.tracers)
         }
 
@@ -169,7 +171,10 @@ class Compared:
         return self.comparisons[0].first.is_time
 
     def differing(self) -> list[tuple[str, str, str]]:
-        return differing_traits((one.first for one in self.comparisons), (one.second for one in self.comparisons))
+        return differing_traits(
+            (comparison.first for comparison in self.comparisons),
+            (comparison.second for comparison in self.comparisons),
+        )
 
 
 def _withdrawn(data: DataFolder, problems: list[Problem]) -> frozenset[str]:
@@ -195,9 +200,15 @@ def of_sides(first: NamedSide, second: NamedSide, selection: Selection, data: Da
     spread = None
     if metric == "time":
         gone = _withdrawn(data, [])
-        sound = read_submissions([one for one in data.submissions() if one.id not in gone], data, [])
+        sound = read_submissions(
+            [submission for submission in data.submissions() if submission.id not in gone], data, []
+        )
         spread = Numbers(sound).spread
-    comparisons = [one for one in between(*sides, selection.limit_ratio, spread) if one.first.key in ours.numbers]
+    comparisons = [
+        comparison
+        for comparison in between(*sides, selection.limit_ratio, spread)
+        if comparison.first.key in ours.numbers
+    ]
     return _compared(comparisons, ours, others, "no case with the same tracer on both sides", selection)
 
 
@@ -215,10 +226,14 @@ def of_tracers(side: NamedSide, tracers: tuple[str, str], selection: Selection) 
     current = selection.among(of.current)
     by_tracer = grouped_by(current.values(), attrgetter("tracer"))
     ours, others = (
-        Half(tracer, f"with {tracer}", {one.key._replace(tracer=""): one for one in by_tracer.get(tracer, ())})
+        Half(tracer, f"with {tracer}", {number.key._replace(tracer=""): number for number in by_tracer.get(tracer, ())})
         for tracer in tracers
     )
-    comparisons = [one for one in between_tracers(of, first, second, selection.limit_ratio) if one.first.key in current]
+    comparisons = [
+        comparison
+        for comparison in between_tracers(of, first, second, selection.limit_ratio)
+        if comparison.first.key in current
+    ]
     return replace(_compared(comparisons, ours, others, f"{of.name}: no case with both tracers", selection), of=of.name)
 
 
@@ -229,25 +244,25 @@ class Failure(NamedTuple):
     reason: str
 
 
-def failures(found: Compared) -> list[Failure]:
+def failures(compared: Compared) -> list[Failure]:
     """Cases that take more by more than the limit, and those without a sound count in B; none without a limit.
 
     A case that is faulty in A alone is not among them: nobody broke it since.
     """
-    if found.fail_above_ratio is None:
+    if compared.fail_above_ratio is None:
         return []
-    limit, failing = units.stated(found.fail_above_ratio, units.SHARE), []
-    for one in grown(found.comparisons, found.fail_above_ratio):
-        before, after = (units.spread(side.cost, units.INSTRUCTIONS) for side in (one.first, one.second))
-        ratio = one.change_ratio
+    limit, failing = units.stated(compared.fail_above_ratio, units.SHARE), []
+    for comparison in grown(compared.comparisons, compared.fail_above_ratio):
+        before, after = (units.spread(side.cost, units.INSTRUCTIONS) for side in (comparison.first, comparison.second))
+        ratio = comparison.change_ratio
         by = "more, and the cost before was not above 0" if ratio is None else f"{units.percent(ratio, 3)} more"
         more = f"takes {by}: {before} before, {after} now (instructions per event; the limit is {limit})"
-        failing.append(Failure(one.second.key, more))
-    faulty = (one.second for one in found.comparisons if one.second.faults)
+        failing.append(Failure(comparison.second.key, more))
+    faulty = (comparison.second for comparison in compared.comparisons if comparison.second.faults)
     return [
         *failing,
-        *(Failure(one.key, f"has no sound count: {'; '.join(one.faults)}") for one in faulty),
-        *(Failure(key, f"has no count {found.second_words}: {why}") for key, why in found.absences.items()),
+        *(Failure(number.key, f"has no sound count: {'; '.join(number.faults)}") for number in faulty),
+        *(Failure(key, f"has no count {compared.second_words}: {why}") for key, why in compared.absences.items()),
     ]
 
 
@@ -262,7 +277,7 @@ def tracers_by_case(keys: Iterable[Key]) -> list[tuple[str, str]]:
 
 def _common_metric(sides: Sequence[NamedSide], selection: Selection) -> Metric:
     """The metric of all sides, times first. Raises: UsageError where there is none, or for a gate on times."""
-    held = [{one.metric for one in side.submissions} for side in sides]
+    held = [{submission.metric for submission in side.submissions} for side in sides]
     metrics: tuple[Metric, ...] = ("time", "instructions")
     metric = next((metric for metric in metrics if all(metric in some for some in held)), None)
     if metric is None:
@@ -277,9 +292,9 @@ def _common_metric(sides: Sequence[NamedSide], selection: Selection) -> Metric:
     return metric
 
 
-def _check_names(selection: Selection, known: Iterable[Key]) -> None:
+def _check_names(selection: Selection, all_keys: Iterable[Key]) -> None:
     """Raise UsageError unless something known has each case and each tracer that is named."""
-    keys = list(known)
+    keys = list(all_keys)
     unknown(selection.cases, sorted({key.case for key in keys}), "case here")
     unknown(selection.tracers, sorted({key.tracer for key in keys}), "tracer here")
 
@@ -288,11 +303,11 @@ def _compared(
     comparisons: Sequence[Comparison], first: Half, second: Half, lacking: str, selection: Selection
 ) -> Compared:
     """The comparisons, and what only one side has. Raises: ProbeEffectError without any comparison."""
-    ours, others = ({key: one for key, one in half.numbers.items() if one.cost} for half in (first, second))
+    ours, others = ({key: number for key, number in half.numbers.items() if number.cost} for half in (first, second))
     if not comparisons:
         has = []  # such as `B: 02-kprobe (bpftrace, libbpf); 03-kretprobe (bpftrace)`
         for half, costs in ((first, ours), (second, others)):
-            cases = tracers_by_case(one.key for one in costs.values())
+            cases = tracers_by_case(number.key for number in costs.values())
             has.append(f"{half.name}: {'; '.join(f'{case} ({tracers})' for case, tracers in cases) or 'none'}")
         raise ProbeEffectError(f"{lacking}. {'. '.join(has)}.")
     absences = {}
@@ -305,6 +320,6 @@ def _compared(
         second_words=second.words,
         comparisons=comparisons,
         absences=absences,
-        only_second=[one.key for key, one in others.items() if key not in ours],
+        only_second=[number.key for key, number in others.items() if key not in ours],
         fail_above_ratio=selection.fail_above_ratio,
     )

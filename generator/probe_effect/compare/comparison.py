@@ -82,7 +82,7 @@ class Side:
     @cached_property
     def numbers(self) -> dict[Key, Number]:
         """The current numbers that have a cost."""
-        return {key: one for key, one in self.current.items() if one.cost is not None}
+        return {key: number for key, number in self.current.items() if number.cost is not None}
 
 
 def compare(
@@ -134,14 +134,14 @@ def _between_times(
     """
     if first.submission is second.submission:
         spread = None
-    one, other = (
+    cost, other = (
         index.over_runs(each.known_cost, None if is_hosted(each.submission.machine) else spread)
         for each in (first, second)
     )
-    difference = paired or estimates.difference(other, one)
-    floor_ns = max(one.time.noise_floor_ns or 0.0 for one in (first, second))
+    difference = paired or estimates.difference(other, cost)
+    floor_ns = max(number.time.noise_floor_ns or 0.0 for number in (first, second))
     is_clear = estimates.excludes_0(difference) and abs(difference.value) > floor_ns
-    return difference, estimates.ratio(other, one), is_clear
+    return difference, estimates.ratio(other, cost), is_clear
 
 
 def _between_counts(first: Number, second: Number, limit_ratio: float) -> tuple[Estimate, Estimate | None, bool]:
@@ -154,7 +154,7 @@ def _between_counts(first: Number, second: Number, limit_ratio: float) -> tuple[
     """
     before, after = first.known_cost, second.known_cost
     are_apart = estimates.is_below(before, after) or estimates.is_below(after, before)
-    untraced = max(one.baseline.value for one in (first, second) if one.baseline is not None)
+    untraced = max(number.baseline.value for number in (first, second) if number.baseline is not None)
     least = max(limit_ratio * min(abs(before.value), abs(after.value)), UNTRACED_LIMIT_RATIO * untraced)
     difference = after.value - before.value
     ratio = Estimate(after.value / before.value) if min(before.value, after.value) > 0 else None
@@ -166,8 +166,8 @@ def between(
 ) -> list[Comparison]:
     """Every case, tracer and level that both have a cost of, by case; a number is never set against itself."""
     ours, others = first.numbers, second.numbers
-    pairs = ((one, others[key]) for key, one in ours.items() if key in others)
-    return [compare(one, other, limit_ratio, spread) for one, other in pairs if one is not other]
+    pairs = ((number, others[key]) for key, number in ours.items() if key in others)
+    return [compare(number, other, limit_ratio, spread) for number, other in pairs if number is not other]
 
 
 def between_tracers(
@@ -175,19 +175,23 @@ def between_tracers(
 ) -> list[Comparison]:
     """Every case and level that `side` has with both tracers; from one submission where one has both."""
     pairs: dict[tuple[str, str | None], tuple[Number, Number]] = {}
-    each = [Side(side.name, (one,)).numbers for one in newest_first(side.submissions)]
-    for known in (*each, side.numbers):
-        for key, one in known.items():
-            other = known.get(key._replace(tracer=second))
+    each = [Side(side.name, (submission,)).numbers for submission in newest_first(side.submissions)]
+    for numbers in (*each, side.numbers):
+        for key, number in numbers.items():
+            other = numbers.get(key._replace(tracer=second))
             if key.tracer == first and other is not None:
-                pairs.setdefault((key.case, key.level), (one, other))
+                pairs.setdefault((key.case, key.level), (number, other))
     ordered = sorted(pairs.values(), key=lambda pair: pair[0].key.order)
-    return [compare(one, other, limit_ratio) for one, other in ordered]
+    return [compare(number, other, limit_ratio) for number, other in ordered]
 
 
 def since(submission: Submission, runs: Iterable[Submission], spread: float | None = None) -> list[Comparison]:
     """Each cost of `submission` against the newest earlier one of its suite, by case; `runs` are of its machine."""
-    before = (one for one in runs if one.suite == submission.suite and one.started < submission.started)
+    before = (
+        other_run
+        for other_run in runs
+        if other_run.suite == submission.suite and other_run.started < submission.started
+    )
     earlier: dict[Key, Number] = {}
     for run in newest_first(before):
         earlier = Side(run.id, (run,)).numbers | earlier
@@ -201,46 +205,54 @@ def ranked(numbers: Iterable[Number]) -> list[tuple[Number, Rank]]:
     Left out are costs that are no difference from 0, and those that do not lead. The caller gives only what may be
     ranked together: one tier, one metric, one case.
     """
-    clear = [one for one in numbers if one.distinguishable and one.leads]
-    found = zip(clear, ranks([one.cost for one in clear]), strict=True)
-    return sorted(found, key=lambda pair: pair[0].known_cost.value)
+    clear = [number for number in numbers if number.distinguishable and number.leads]
+    pairs = zip(clear, ranks([number.cost for number in clear]), strict=True)
+    return sorted(pairs, key=lambda pair: pair[0].known_cost.value)
 
 
 def outcomes(comparisons: Iterable[Comparison]) -> dict[Outcome, int]:
     """The number of comparisons of each outcome."""
-    counts = Counter(one.outcome for one in comparisons)
+    counts = Counter(comparison.outcome for comparison in comparisons)
     return {outcome: counts[outcome] for outcome in OUTCOMES}
 
 
 def expected_by_chance(comparisons: Iterable[Comparison]) -> float:
     """How many times would come out different on average if nothing differed and all were independent, at most."""
-    return BY_CHANCE_RATIO * sum(one.outcome != "not comparable" for one in comparisons)
+    return BY_CHANCE_RATIO * sum(comparison.outcome != "not comparable" for comparison in comparisons)
 
 
-def largest(found: Iterable[Comparison], most: int) -> list[Comparison]:
+def largest(comparisons: Iterable[Comparison], most: int) -> list[Comparison]:
     """Up to `most` clear changes, the largest first: growth and shrinkage by the same factor are as large."""
-    factors = [(one.ratio.value, one) for one in found if one.is_clear and one.ratio and one.ratio.value > 0]
+    factors = [
+        (comparison.ratio.value, comparison)
+        for comparison in comparisons
+        if comparison.is_clear and comparison.ratio and comparison.ratio.value > 0
+    ]
     ordered = sorted(factors, key=lambda pair: max(pair[0], 1 / pair[0]), reverse=True)
-    return [one for _, one in ordered[:most]]
+    return [comparison for _, comparison in ordered[:most]]
 
 
-def grown(found: Iterable[Comparison], limit_ratio: float) -> list[Comparison]:
+def grown(comparisons: Iterable[Comparison], limit_ratio: float) -> list[Comparison]:
     """The clear changes to more by more than `limit_ratio` of the first; all from a cost not above 0."""
-    more = (one for one in found if one.outcome == "higher")
-    return [one for one in more if one.difference.value > limit_ratio * one.first.known_cost.value]
+    more = (comparison for comparison in comparisons if comparison.outcome == "higher")
+    return [
+        comparison
+        for comparison in more
+        if comparison.difference.value > limit_ratio * comparison.first.known_cost.value
+    ]
 
 
-def faults(one: Number) -> list[str]:
+def faults(number: Number) -> list[str]:
     """The reasons why a number does not compare, each after its submission and tracer."""
-    reasons = list(one.faults)
-    if one.is_time:
-        if one.cost is None or one.cost.low is None or one.cost.high is None:
+    reasons = list(number.faults)
+    if number.is_time:
+        if number.cost is None or number.cost.low is None or number.cost.high is None:
             reasons.append("too few blocks for an interval")
-        elif one.time.noise_floor_ns is None:
+        elif number.time.noise_floor_ns is None:
             reasons.append("no noise floor")
-        if one.has_losses:
-            reasons.append(f"events were lost with {one.tracer}, and a lost event costs less")
-    return [f"{one.submission.id}, {one.tracer}: {reason}" for reason in reasons]
+        if number.has_losses:
+            reasons.append(f"events were lost with {number.tracer}, and a lost event costs less")
+    return [f"{number.submission.id}, {number.tracer}: {reason}" for reason in reasons]
 
 
 def _block_difference(first: Number, second: Number) -> Estimate | None:
@@ -251,10 +263,10 @@ def _block_difference(first: Number, second: Number) -> Estimate | None:
     if first.submission is not second.submission:
         return None
     tables = _blocks_of(first.submission)
-    one, other = tables[first.key], tables[second.key]
-    if one.events != other.events:
+    table, other = tables[first.key], tables[second.key]
+    if table.events != other.events:
         return None
-    one_ns, other_ns = one.traced(), other.traced()
+    one_ns, other_ns = table.traced(), other.traced()
     blocks = sorted(one_ns.keys() & other_ns.keys())
     return estimate(np.array([other_ns[block] - one_ns[block] for block in blocks])) if blocks else None
 

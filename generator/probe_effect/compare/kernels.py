@@ -83,7 +83,7 @@ def matrices(catalogue: Catalogue) -> list[Matrix]:
     suites = [folder.suite for folder in catalogue.suites if folder.suite.result_type.guides]
     suites.sort(key=lambda suite: suite.id != FIRST_SUITE)
     each = (matrix(catalogue, suite, own) for own in architectures(catalogue) for suite in suites)
-    return [one for one in each if one.cells]
+    return [count_matrix for count_matrix in each if count_matrix.cells]
 
 
 @once
@@ -94,16 +94,23 @@ def series(catalogue: Catalogue) -> list[Matrix]:
     for architecture in architectures(catalogue):
         each = [matrix(catalogue, suite, architecture, of=cells) for suite, cells in chosen]
         # All have the same kernels, so that a release has the same name in each.
-        kernels = tuple(sorted({kernel for one in each for kernel in one.kernels}, key=release_order))
-        made += [replace(one, kernels=kernels) for one in each if one.cells]
+        kernels = tuple(sorted({kernel for count_matrix in each for kernel in count_matrix.kernels}, key=release_order))
+        made += [replace(count_matrix, kernels=kernels) for count_matrix in each if count_matrix.cells]
     return made
 
 
-def series_changes(found: Matrix) -> list[Comparison]:
+def series_changes(count_matrix: Matrix) -> list[Comparison]:
     """What changed from release to release by more than `LEAST_CHANGE_RATIO`: the newest first, there the largest."""
-    place = found.kernels.index
-    told = (one for one in between_kernels(found) if one.is_clear and abs(one.change_ratio or 0) > LEAST_CHANGE_RATIO)
-    return sorted(told, key=lambda one: (-place(column_of(one.second).kernel), -abs(one.change_ratio or 0)))
+    position_of = count_matrix.kernels.index
+    told = (
+        comparison
+        for comparison in between_kernels(count_matrix)
+        if comparison.is_clear and abs(comparison.change_ratio or 0) > LEAST_CHANGE_RATIO
+    )
+    return sorted(
+        told,
+        key=lambda comparison: (-position_of(column_of(comparison.second).kernel), -abs(comparison.change_ratio or 0)),
+    )
 
 
 def matrix(
@@ -116,37 +123,37 @@ def matrix(
 ) -> Matrix:
     """The matrix of a suite, of one of its cases, or `of` some cases of tracers; a cell is the current number there."""
     numbers = (
-        one
+        number
         for submission in counted(catalogue, narrow=of is not None)
         if submission.suite == suite.id and submission.architecture == architecture
-        for one in submission.numbers
-        if case_id in {None, one.case}
-        and (of is None or one.case in of.get(column_of(one).tracer.partition(",")[0], ()))
+        for number in submission.numbers
+        if case_id in {None, number.case}
+        and (of is None or number.case in of.get(column_of(number).tracer.partition(",")[0], ()))
     )
-    places = grouped_by(numbers, lambda one: (row_of(one), column_of(one)))
-    cells = {place: best(own) for place, own in places.items()}
+    places = grouped_by(numbers, lambda number: (row_of(number), column_of(number)))
+    cells = {key: best(own) for key, own in places.items()}
     kernels = sorted({column.kernel for _, column in cells}, key=release_order)
-    order = {case.id: place for place, case in enumerate(suite.cases)}
+    order = {case.id: index for index, case in enumerate(suite.cases)}
     rows = sorted(
         {row for row, _ in cells},
         key=lambda row: (order.get(row.case, len(order)), row.case, level_order(row.level)),
     )
     # The tool with most rows first, and its versions in the order of their numbers.
-    tools = {column.tracer: tool_of(one.tracer) for (_, column), one in cells.items()}
+    tools = {column.tracer: tool_of(number.tracer) for (_, column), number in cells.items()}
     often = Counter(tool for tool, _ in {(tools[column.tracer], row) for row, column in cells})
-    tracers = sorted(tools, key=lambda one: (-often[tools[one]], tools[one], release_order(one)))
+    tracers = sorted(tools, key=lambda tracer: (-often[tools[tracer]], tools[tracer], release_order(tracer)))
     return Matrix(suite, architecture, tuple(rows), tuple(kernels), tuple(tracers), cells)
 
 
 def matrices_of_case(catalogue: Catalogue, suite: Suite, case_id: str) -> list[Matrix]:
     """The matrices of a case, one for each architecture on which it was counted."""
     each = (matrix(catalogue, suite, architecture, case_id) for architecture in architectures(catalogue))
-    return [one for one in each if one.cells]
+    return [count_matrix for count_matrix in each if count_matrix.cells]
 
 
 def architectures(catalogue: Catalogue) -> list[str]:
     """The architectures on which anything was counted; those that readers have a word for come first."""
-    return sorted({one.architecture for one in catalogue.counted}, key=architecture_order)
+    return sorted({submission.architecture for submission in catalogue.counted}, key=architecture_order)
 
 
 def architecture_order(architecture: str) -> tuple[int, str]:
@@ -164,46 +171,48 @@ def counted(catalogue: Catalogue, *, narrow: bool = False) -> Sequence[Submissio
     """
     whole: set[tuple[str, str, str]] = set()
     most: dict[tuple[str, str, str], int] = defaultdict(int)
-    for one in catalogue.counted:
-        kernel = one.document.system.kernel_release
-        place = one.architecture, one.suite, release_series(kernel)
-        most[place] = max(most[place], one.document.machine.threads)
-        if narrow or "--case" not in one.document.run.command:
-            whole.add((one.architecture, one.suite, kernel))
+    for submission in catalogue.counted:
+        kernel = submission.document.system.kernel_release
+        key = submission.architecture, submission.suite, release_series(kernel)
+        most[key] = max(most[key], submission.document.machine.threads)
+        if narrow or "--case" not in submission.document.run.command:
+            whole.add((submission.architecture, submission.suite, kernel))
 
-    def is_shown(one: Submission) -> bool:
-        kernel, threads = one.document.system.kernel_release, one.document.machine.threads
-        is_whole = (one.architecture, one.suite, kernel) in whole
-        return is_whole and threads == most[one.architecture, one.suite, release_series(kernel)]
+    def is_shown(submission: Submission) -> bool:
+        kernel, threads = submission.document.system.kernel_release, submission.document.machine.threads
+        is_whole = (submission.architecture, submission.suite, kernel) in whole
+        return is_whole and threads == most[submission.architecture, submission.suite, release_series(kernel)]
 
     return list(filter(is_shown, newest_first(catalogue.counted)))
 
 
-def row_of(one: Number) -> CountedCase:
-    return CountedCase(one.case, one.level)
+def row_of(number: Number) -> CountedCase:
+    return CountedCase(number.case, number.level)
 
 
-def column_of(one: Number) -> KernelColumn:
+def column_of(number: Number) -> KernelColumn:
     """The column of a count. What is part of the kernel, such as ftrace, has no version beside the kernel's."""
-    tracer, document = one.tracer, one.submission.document
+    tracer, document = number.tracer, number.submission.document
     kernel, version = document.system.kernel_release, document.tools.get(tracer)
     is_the_kernels = version is not None and kernel in version
     return KernelColumn(kernel, tool_of(tracer) if is_the_kernels else tool(tracer, version))
 
 
-def between_kernels(found: Matrix) -> list[Comparison]:
+def between_kernels(count_matrix: Matrix) -> list[Comparison]:
     """Each sound count against that of the kernel before, of the same case, tracer, version and number of CPUs."""
-    lines = (found.along_kernels(row, tracer) for row in found.events() for tracer in found.tracers)
-    return [one for line in lines for one in _changes(line)]
+    lines = (
+        count_matrix.along_kernels(row, tracer) for row in count_matrix.events() for tracer in count_matrix.tracers
+    )
+    return [comparison for line in lines for comparison in _changes(line)]
 
 
-def between_versions(found: Matrix) -> list[Comparison]:
+def between_versions(count_matrix: Matrix) -> list[Comparison]:
     """Each sound count against that of the older version of the same tool, of the same case and kernel."""
     changes = []
-    for row in found.events():
-        for kernel in found.kernels:
-            cells = filter(None, (found.cell(row, kernel, tracer) for tracer in found.tracers))
-            for _, versions in groupby(cells, key=lambda one: tool_of(one.tracer)):
+    for row in count_matrix.events():
+        for kernel in count_matrix.kernels:
+            cells = filter(None, (count_matrix.cell(row, kernel, tracer) for tracer in count_matrix.tracers))
+            for _, versions in groupby(cells, key=lambda number: tool_of(number.tracer)):
                 changes += _changes(versions)
     return changes
 
@@ -213,17 +222,19 @@ def kernel_names(kernels: Iterable[str]) -> dict[str, str]:
 
     Where another has the same series it is `Linux 6.12.107`, and where it has these numbers too, the whole release.
     """
-    names = {one: [release_series(one), point_release(one), one] for one in kernels}
+    names = {kernel: [release_series(kernel), point_release(kernel), kernel] for kernel in kernels}
     every = Counter(name for own in names.values() for name in set(own))
-    shortest = {one: next((name for name in own if name and every[name] == 1), one) for one, own in names.items()}
+    shortest = {
+        kernel: next((name for name in own if name and every[name] == 1), kernel) for kernel, own in names.items()
+    }
     return {release: f"Linux {name}" for release, name in shortest.items()}
 
 
-def names_of_all(found: Iterable[Matrix]) -> dict[str, str]:
+def names_of_all(count_matrices: Iterable[Matrix]) -> dict[str, str]:
     """The names in prose of the kernels of several matrices, by release."""
     made: dict[str, str] = {}
-    for own in grouped_by(found, lambda one: one.architecture).values():
-        made |= kernel_names(kernel for one in own for kernel in one.kernels)
+    for own in grouped_by(count_matrices, lambda count_matrix: count_matrix.architecture).values():
+        made |= kernel_names(kernel for count_matrix in own for kernel in count_matrix.kernels)
     return made
 
 
@@ -233,12 +244,12 @@ def release_order(release: str) -> tuple[tuple[int, ...], str]:
 
 
 def _changes(line: Iterable[Number]) -> list[Comparison]:
-    pairs = pairwise(one for one in line if one.is_sound)
+    pairs = pairwise(number for number in line if number.is_sound)
     return [compare(first, second) for first, second in pairs if threads_of(first) == threads_of(second)]
 
 
-def threads_of(one: Number) -> int:
-    return one.submission.document.machine.threads
+def threads_of(number: Number) -> int:
+    return number.submission.document.machine.threads
 
 
 class ArchitecturePair(NamedTuple):
@@ -261,36 +272,46 @@ class ArchitecturePair(NamedTuple):
         return sorted(apart, key=lambda pair: max(apart[pair], 1 / apart[pair]), reverse=True)[:most]
 
 
-def share(one: Number) -> float:
+def share(number: Number) -> float:
     """The addition of an event to an untraced operation of its own machine, as a ratio; 0 where it is unknown."""
-    return one.added_ratio or 0.0
+    return number.added_ratio or 0.0
 
 
-def beside(found: Sequence[Matrix]) -> list[ArchitecturePair]:
+def beside(count_matrices: Sequence[Matrix]) -> list[ArchitecturePair]:
     """Each two architectures in each suite, on the newest kernel and with the tracer that have most cases in common."""
     made = []
-    for pair in combinations(found, 2):
+    for pair in combinations(count_matrices, 2):
         if pair[0].suite is pair[1].suite:
-            first, second = (_newest(one.kernels) for one in pair)
+            first, second = (_newest(count_matrix.kernels) for count_matrix in pair)
             shared = sorted(first.keys() & second.keys(), key=release_order, reverse=True)
             tracers = [tracer for tracer in pair[0].tracers if tracer in pair[1].tracers]
             places = (_beside(pair, series, tracer) for series in shared for tracer in tracers)
-            best_place = max((one for one in places if one.pairs), key=lambda one: len(one.pairs), default=None)
+            best_place = max(
+                (architecture_pair for architecture_pair in places if architecture_pair.pairs),
+                key=lambda architecture_pair: len(architecture_pair.pairs),
+                default=None,
+            )
             made += [best_place] if best_place else []
     return made
 
 
 def _beside(matrices: tuple[Matrix, Matrix], series: str, tracer: str) -> ArchitecturePair:
     sound, counted = [], []  # of each architecture its sound counts by row, and the rows that any tracer has a count of
-    for one in matrices:
-        kernel = _newest(one.kernels)[series]
-        cells = {(row, name): one.cell(row, kernel, name) for row in one.events() for name in one.tracers}
-        known = {place: cell for place, cell in cells.items() if cell and cell.cost is not None}
-        counted.append(dict.fromkeys(row for row, _ in known))
+    for count_matrix in matrices:
+        kernel = _newest(count_matrix.kernels)[series]
+        cells = {
+            (row, name): count_matrix.cell(row, kernel, name)
+            for row in count_matrix.events()
+            for name in count_matrix.tracers
+        }
+        counted_cells = {key: cell for key, cell in cells.items() if cell and cell.cost is not None}
+        counted.append(dict.fromkeys(row for row, _ in counted_cells))
         sound.append({row: cell for (row, name), cell in cells.items() if name == tracer and cell and cell.is_sound})
-    both = ((one, sound[1][row]) for row, one in sound[0].items() if row in sound[1])
-    pairs = tuple((one, other) for one, other in both if threads_of(one) == threads_of(other))
-    costs = np.array([[one.known_cost.value for one in pair] for pair in pairs], dtype=np.float64).reshape(-1, 2).T
+    both = ((number, sound[1][row]) for row, number in sound[0].items() if row in sound[1])
+    pairs = tuple((number, other) for number, other in both if threads_of(number) == threads_of(other))
+    costs = (
+        np.array([[number.known_cost.value for number in pair] for pair in pairs], dtype=np.float64).reshape(-1, 2).T
+    )
     first, second = counted
     only = tuple(row for row in first if row not in second), tuple(row for row in second if row not in first)
     return ArchitecturePair(matrices, series, tracer, pairs, only, kendall(*costs))
@@ -301,20 +322,21 @@ def _newest(kernels: Iterable[str]) -> dict[str, str]:
     return {release_series(kernel): kernel for kernel in kernels}
 
 
-def explanation_of(found: Comparison, known: Iterable[Explanation]) -> Explanation | None:
+def explanation_of(comparison: Comparison, explanations: Iterable[Explanation]) -> Explanation | None:
     """Why a count on another kernel or of another version is more or fewer; None where it is not, or nobody knows."""
-    return next((one for one in known if _explains(one, found)), None)
+    return next((explanation for explanation in explanations if _explains(explanation, comparison)), None)
 
 
-def _explains(one: Explanation, found: Comparison) -> bool:
-    second = found.second
-    if not found.is_clear or second.case not in one.cases:
+def _explains(explanation: Explanation, comparison: Comparison) -> bool:
+    second = comparison.second
+    if not comparison.is_clear or second.case not in explanation.cases:
         return False
     before, after = (
-        column_of(side).kernel if one.of == "kernel" else side.tool_version or "" for side in (found.first, second)
+        column_of(side).kernel if explanation.of == "kernel" else side.tool_version or ""
+        for side in (comparison.first, second)
     )
     return (
-        (not one.tools or tool_of(second.tracer) in one.tools)
-        and (not one.architectures or second.submission.architecture in one.architectures)
-        and one.made(before, after) == ("more" if found.outcome == "higher" else "fewer")
+        (not explanation.tools or tool_of(second.tracer) in explanation.tools)
+        and (not explanation.architectures or second.submission.architecture in explanation.architectures)
+        and explanation.made(before, after) == ("more" if comparison.outcome == "higher" else "fewer")
     )

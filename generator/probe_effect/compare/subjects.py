@@ -36,14 +36,14 @@ class MeasuredMachine(Side):
     @cached_property
     def every(self) -> list[Number]:
         """The machine's current costs, by case, then those of every submission, newest first; each once."""
-        older = (one for run in self.submissions for one in run.numbers if one.cost is not None)
+        older = (number for run in self.submissions for number in run.numbers if number.cost is not None)
         return list(dict.fromkeys((*self.numbers.values(), *older)))
 
     @cached_property
     def tools(self) -> dict[str, str]:
         """Tracer to its name with its newest version here; the tracer with most costs first."""
-        tracers = [tracer for tracer, _ in Counter(one.tracer for one in self.every).most_common()]
-        versions = {one.tracer: one.tool_version for one in reversed(self.every) if one.tool_version}
+        tracers = [tracer for tracer, _ in Counter(number.tracer for number in self.every).most_common()]
+        versions = {number.tracer: number.tool_version for number in reversed(self.every) if number.tool_version}
         named = {tracer: tool(tracer, versions.get(tracer)) for tracer in tracers}
         often = Counter(named.values())
         return {tracer: name if often[name] == 1 else tracer_name(tracer) for tracer, name in named.items()}
@@ -54,25 +54,25 @@ def subjects(catalogue: Catalogue) -> list[MeasuredMachine]:
     others = {folder.suite.id for folder in catalogue.suites if not folder.suite.result_type.guides}
 
     def made(metric: Metric) -> list[MeasuredMachine]:
-        known = catalogue.numbers.machines(metric).items()
-        costs = {name: tuple(one for one in runs if one.suite not in others) for name, runs in known}
+        machines = catalogue.numbers.machines(metric).items()
+        costs = {name: tuple(run for run in runs if run.suite not in others) for name, runs in machines}
         each = (MeasuredMachine(name, own, metric, machine_name(own[0])) for name, own in costs.items() if own)
-        return [one for one in each if one.numbers]
+        return [machine for machine in each if machine.numbers]
 
-    def kernel_order(one: MeasuredMachine) -> tuple[object, ...]:
-        release = one.submissions[0].document.system.kernel_release
-        return architecture_order(one.architecture), release_order(release)
+    def kernel_order(machine: MeasuredMachine) -> tuple[object, ...]:
+        release = machine.submissions[0].document.system.kernel_release
+        return architecture_order(machine.architecture), release_order(release)
 
     return [*made("time"), *sorted(made("instructions"), key=kernel_order)]
 
 
 def offered(machines: Sequence[MeasuredMachine], catalogue: Catalogue) -> list[MeasuredMachine]:
     """The timed machines that pages show, the home machine first, and the newest kernels of each architecture."""
-    timed = {one.name: one for one in machines if one.metric == "time"}
-    current = {one.machine for one in counted(catalogue)}
-    counts = (one for one in machines if one.metric == "instructions" and one.name in current)
-    counting = grouped_by(counts, lambda one: one.architecture)
-    newest = [one for some in counting.values() for one in some[-(MOST_MACHINES // len(counting)) :]]
+    timed = {machine.name: machine for machine in machines if machine.metric == "time"}
+    current = {submission.machine for submission in counted(catalogue)}
+    counts = (machine for machine in machines if machine.metric == "instructions" and machine.name in current)
+    counting = grouped_by(counts, lambda machine: machine.architecture)
+    newest = [machine for some in counting.values() for machine in some[-(MOST_MACHINES // len(counting)) :]]
     return [*(timed[name] for name in shown_machines(catalogue.numbers) if name in timed), *newest]
 
 
@@ -84,12 +84,12 @@ class Nearest(NamedTuple):
     comparisons: tuple[Comparison, ...]
 
 
-def nearest(new: Submission, known: Iterable[Submission]) -> Nearest | None:
-    """The most alike of the machines of `known`; None where none holds what `new` holds, times or instructions.
+def nearest(new: Submission, submissions: Iterable[Submission]) -> Nearest | None:
+    """The most alike of the machines of `submissions`; None where none holds what `new` holds, times or instructions.
 
     One that may be compared and has a case in common comes before one that is more alike and has not.
     """
-    machines, own, first = of_kind(new, known), Side(new.id, (new,)), None
+    machines, own, first = of_kind(new, submissions), Side(new.id, (new,)), None
     for likeness in by_likeness(facts_of_submission(new), [facts_of_submission(runs[0]) for runs in machines.values()]):
         runs = machines[likeness.machine]
         comparisons = between(Side(likeness.machine, tuple(runs)), own) if likeness.comparable else ()
@@ -100,9 +100,9 @@ def nearest(new: Submission, known: Iterable[Submission]) -> Nearest | None:
     return first
 
 
-def of_kind(new: Submission, known: Iterable[Submission]) -> dict[str, list[Submission]]:
+def of_kind(new: Submission, submissions: Iterable[Submission]) -> dict[str, list[Submission]]:
     """Machine to its submissions that hold what `new` holds, newest first; `new` itself left out."""
-    return Numbers(one for one in known if one.id != new.id).machines(new.metric)
+    return Numbers(submission for submission in submissions if submission.id != new.id).machines(new.metric)
 
 
 class RunChange(NamedTuple):
@@ -130,11 +130,11 @@ class History(NamedTuple):
 
 def histories(submissions: Sequence[Submission], spread: float | None) -> dict[str, History]:
     """Suite id to its history, for each suite of which a machine has two timed runs or more that can be compared."""
-    timed = (one for one in submissions if one.metric == "time")
+    timed = (submission for submission in submissions if submission.metric == "time")
     suites = grouped_by(sorted(timed, key=attrgetter("suite", "started", "id")), attrgetter("suite"))
     made = {}
     for suite, runs in suites.items():
-        by_change = grouped_by(chain.from_iterable(since(one, runs, spread) for one in runs), changes)
+        by_change = grouped_by(chain.from_iterable(since(run, runs, spread) for run in runs), changes)
         alike = tuple(by_change.pop((), ()))
         history = History(tuple(runs), alike, {change: tuple(pairs) for change, pairs in by_change.items()})
         if any(pair.reason is None for pair in history.comparisons):
@@ -142,18 +142,18 @@ def histories(submissions: Sequence[Submission], spread: float | None) -> dict[s
     return made
 
 
-def changes(found: Comparison) -> tuple[RunChange, ...]:
+def changes(comparison: Comparison) -> tuple[RunChange, ...]:
     """The recorded changes between the runs of two numbers."""
-    sides = zip(_facts(found.first), _facts(found.second), strict=True)
+    sides = zip(_facts(comparison.first), _facts(comparison.second), strict=True)
     return tuple(RunChange(what, before, after) for (what, before), (_, after) in sides if before != after)
 
 
-def _facts(one: Number) -> Iterator[tuple[str, str | None]]:
+def _facts(number: Number) -> Iterator[tuple[str, str | None]]:
     """What a cost depends on beside the machine, in the order of sentences."""
-    document = one.submission.document
+    document = number.submission.document
     yield "the kernel", document.system.kernel_release
     yield "the microcode", document.machine.microcode
-    yield f"the version of {one.tracer}", document.tools.get(one.tracer)
+    yield f"the version of {number.tracer}", document.tools.get(number.tracer)
     yield "the version of the suite", str(document.run.suite_version)
 
 
@@ -165,8 +165,8 @@ def same_machine(machine: str, machines: Mapping[str, Sequence[Submission]]) -> 
     """
 
     def fleet_names(runs: Iterable[Submission]) -> set[str]:
-        origins = (one.document.provenance for one in runs)
-        return {one.fleet_name for one in origins if one.kind == "project" and one.fleet_name is not None}
+        origins = (run.document.provenance for run in runs)
+        return {origin.fleet_name for origin in origins if origin.kind == "project" and origin.fleet_name is not None}
 
     own = fleet_names(machines[machine])
     others = (runs for other, runs in machines.items() if other != machine and own & fleet_names(runs))

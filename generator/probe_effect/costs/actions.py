@@ -80,26 +80,26 @@ class Sum(NamedTuple):
 
 def _narrowest(sums: Iterable[Sum]) -> Sum | None:
     """The sum of the fewest terms, and of these the one with the narrowest interval."""
-    return min(sums, key=lambda one: (one.terms, one.width_ns), default=None)
+    return min(sums, key=lambda total: (total.terms, total.width_ns), default=None)
 
 
 class Differences:
     """What each action costs more than each other on one probe, with one tracer on one machine."""
 
     def __init__(self, fired: Sequence[Fired]) -> None:
-        def place(one: Fired) -> tuple[object, ...]:  # cases on one place differ in their action alone
-            return one.suite, one.case.probe, one.case.functions
+        def place(fired_case: Fired) -> tuple[object, ...]:  # cases on one place differ in their action alone
+            return fired_case.suite, fired_case.case.probe, fired_case.case.functions
 
         places = grouped_by(fired, place)
         measured: dict[str, dict[str, list[Sum]]] = defaultdict(lambda: defaultdict(list))
-        for one in fired:
-            for other in places[place(one)]:
-                if one.action != other.action:
-                    cost = estimates.difference(one.number.known_cost, other.number.known_cost)
-                    made = Sum((one.number,), (other.number,), cost, frozenset({one.suite}))
-                    measured[one.action][other.action].append(made)
+        for fired_case in fired:
+            for other in places[place(fired_case)]:
+                if fired_case.action != other.action:
+                    cost = estimates.difference(fired_case.number.known_cost, other.number.known_cost)
+                    made = Sum((fired_case.number,), (other.number,), cost, frozenset({fired_case.suite}))
+                    measured[fired_case.action][other.action].append(made)
         self._measured = {
-            one: {other: _narrowest(sums) for other, sums in its.items()} for one, its in measured.items()
+            action: {other: _narrowest(sums) for other, sums in its.items()} for action, its in measured.items()
         }
         self._known: dict[tuple[str, str], Sum | None] = {}
 
@@ -107,12 +107,14 @@ class Differences:
         """The narrowest measured difference of two actions, ns an event, over a third one where no place has both."""
         if action == other:
             return Sum()
-        known = self._measured.get(action, {})
-        if other in known:
-            return known[other]
+        differences = self._measured.get(action, {})
+        if other in differences:
+            return differences[other]
         if (action, other) not in self._known:
-            rest = ((more, self._measured[third].get(other)) for third, more in known.items())
-            self._known[action, other] = _narrowest(one.plus(more) for one, more in rest if one and more)
+            rest = ((more, self._measured[third].get(other)) for third, more in differences.items())
+            self._known[action, other] = _narrowest(
+                difference.plus(more) for difference, more in rest if difference and more
+            )
         return self._known[action, other]
 
     def instead(self, parts: Sequence[str], action: str) -> Sum | None:
@@ -171,7 +173,7 @@ class SampleLaw:
     @property
     def residuals(self) -> dict[int, float]:
         """Depth to measured less fitted, over fitted, as a ratio."""
-        return {frames: one.value / self.at(frames).value - 1 for frames, one in self.measured.items()}
+        return {frames: estimate.value / self.at(frames).value - 1 for frames, estimate in self.measured.items()}
 
 
 ALL_CPUS = ("-a", "--all-cpus", "-C", "--cpu")
@@ -184,36 +186,36 @@ def may_pay_at_switches(tracer: str, options: Iterable[str] = ()) -> bool:
 
 
 @once
-def sample_law(found: Evidence, machine: str, tracer: str, case: str) -> SampleLaw | None:
+def sample_law(evidence: Evidence, machine: str, tracer: str, case: str) -> SampleLaw | None:
     """The law of a sample's case with a tracer on a machine; None where no suite varied the depth of the stack."""
-    levels = at_levels(found, (machine, tracer, case), lambda factor: factor.name == FRAMES)
+    levels = at_levels(evidence, (machine, tracer, case), lambda factor: factor.name == FRAMES)
     sound = sorted((int(level), number) for level, number in levels.items() if level.isdigit() and number.leads)
     measured = {frames: number.known_cost for frames, number in sound}
     line = straight_line([(min(frames, WALKED), cost) for frames, cost in measured.items()])
     return SampleLaw(line, measured, {frames: number.time.event_bytes for frames, number in sound}) if line else None
 
 
-def in_program(found: Evidence, measured: Number, cost: Number) -> Estimate:
+def in_program(evidence: Evidence, measured: Number, cost: Number) -> Estimate:
     """The cost of a sample at the depth that those of a program have by their size; that of `cost` where none tells."""
-    law = sample_law(found, measured.submission.machine, measured.tracer, cost.case)
+    law = sample_law(evidence, measured.submission.machine, measured.tracer, cost.case)
     frames = law.frames(measured.time.event_bytes) if law else None
     return cost.known_cost if law is None or frames is None else law.at(frames)
 
 
-def stopped(found: Evidence, machine: str, reading: str, frames: int | None) -> CostRow | None:
+def stopped(evidence: Evidence, machine: str, reading: str, frames: int | None) -> CostRow | None:
     """A sample of py-spy that reads so many frames of Python; None where nobody measured two depths on the machine."""
     case = NOT_STOPPED if reading == READINGS[-1] else STOPPED
-    levels = found.of_work.get((machine, STOPS, case), {}) if reading in READINGS else {}
-    known = sorted((int(name[7:]), one) for name, one in levels.items() if name.startswith("python-"))
-    if len(known) < 2:
+    levels = evidence.of_work.get((machine, STOPS, case), {}) if reading in READINGS else {}
+    depths = sorted((int(name[7:]), number) for name, number in levels.items() if name.startswith("python-"))
+    if len(depths) < 2:
         return None
-    (shallow, least), (deep, most) = known[0], known[-1]
+    (shallow, least), (deep, most) = depths[0], depths[-1]
     frames = max(shallow, frames or USUAL_FRAMES)
     share = (min(frames, deep) - shallow) / (deep - shallow)
     cost = estimates.total([least.bounded_cost.times(1 - share), most.bounded_cost.times(share)])
     return CostRow(
         name=case,
-        title=found.titles.get(case),
+        title=evidence.titles.get(case),
         basis="measured",
         added=(least, most),
         cost=(Estimate(cost.value) if reading.endswith("native") else cost).times(max(1.0, frames / deep)),
@@ -223,11 +225,11 @@ def stopped(found: Evidence, machine: str, reading: str, frames: int | None) -> 
     )
 
 
-def at_depth(found: Evidence, machine: str, tracer: str, part: CostRow, frames: int | None) -> CostRow:
+def at_depth(evidence: Evidence, machine: str, tracer: str, part: CostRow, frames: int | None) -> CostRow:
     """The part of a sample at the depth that is asked for, where it is one measured cost whose law is known."""
     if frames is None or not part.is_measured or len(part.added) != 1 or part.less:
         return part
-    law = sample_law(found, machine, tracer, part.added[0].case)
+    law = sample_law(evidence, machine, tracer, part.added[0].case)
     if law is None:
         return replace(part, note=NOTES["no-depth"].format(frames=units.count(frames)))
     note = NOTES["depth"].format(frames=units.count(frames), walked=units.count(WALKED))
@@ -272,18 +274,18 @@ def composed(probe: Estimate, action: Estimate, plain: Estimate) -> Estimate:
 
 
 @once
-def checked(found: Evidence, machine: str) -> Sequence[Checked]:
+def checked(evidence: Evidence, machine: str) -> Sequence[Checked]:
     """Every combination that was measured on `machine` together with its parts, with the same tracer and intervals."""
     made = []
-    for tracer, numbers in found.by_tracer(machine).items():
+    for tracer, numbers in evidence.by_tracer(machine).items():
         # An operation is what a case and its parts have in common: each may make several events of it.
         costs = {
-            case: one.known_cost.times(found.case_of[case].events_per_operation)
-            for case, one in numbers.items()
-            if one.leads
+            case: number.known_cost.times(evidence.case_of[case].events_per_operation)
+            for case, number in numbers.items()
+            if number.leads
         }
         for case, measured in costs.items():
-            for kind, predicted in _predicted(found.case_of[case], costs):
+            for kind, predicted in _predicted(evidence.case_of[case], costs):
                 ratio, holds = estimates.ratio(measured, predicted), estimates.overlap(measured, predicted)
                 if holds is not None:
                     made.append(Checked(case, tracer, kind, predicted, measured, ratio, holds))
@@ -292,11 +294,11 @@ def checked(found: Evidence, machine: str) -> Sequence[Checked]:
 
 def agreement(checks: Sequence[Checked], kind: CompositionKind) -> Agreement | None:
     """What the checks of one kind say together; None where there are none."""
-    of_kind = [one for one in checks if one.kind == kind]
-    ratios = [one.ratio.value for one in of_kind if one.ratio is not None]
+    of_kind = [check for check in checks if check.kind == kind]
+    ratios = [check.ratio.value for check in of_kind if check.ratio is not None]
     if not ratios:
         return None
-    holding = sum(one.holds for one in of_kind)
+    holding = sum(check.holds for check in of_kind)
     return Agreement(len(of_kind), holding, statistics.median(ratios), min(ratios), max(ratios))
 
 

@@ -90,7 +90,7 @@ def printed_costs(sources: Iterable[PublishedSource]) -> dict[tuple[str, str, st
         for figure in source.figures
         if figure.case and figure.tracer and figure.cost_ns is not None and figure.cost_ns > 0
     ]
-    groups = grouped_by(costs, lambda one: (one[0].machine, one[1], one[2]))
+    groups = grouped_by(costs, lambda entry: (entry[0].machine, entry[1], entry[2]))
     return {key: same[0][0] for key, same in groups.items() if len(same) == 1}
 
 
@@ -112,8 +112,8 @@ class _Known(NamedTuple):
 class _OnDemand(Mapping[CostKey, V]):
     """One part of what is known, by machine, tracer and case; numbers are read when somebody asks for their case."""
 
-    def __init__(self, found: "Evidence", part: Callable[[_Known], dict[str, V]]) -> None:
-        self._found, self._part = found, part
+    def __init__(self, all_evidence: "Evidence", part: Callable[[_Known], dict[str, V]]) -> None:
+        self._found, self._part = all_evidence, part
 
     def __getitem__(self, key: CostKey) -> V:
         machine, tracer, case = key
@@ -179,27 +179,27 @@ class Evidence:
 
     def add(self, number: Number, refused: str | None = None) -> None:
         """Take a number up as a cost, or with why it is none: `refused` where its suite says that, else by itself."""
-        known, tracer, level = self.known(number.submission.machine, number.case), number.tracer, number.level
+        entry, tracer, level = self.known(number.submission.machine, number.case), number.tracer, number.level
         if refused is not None:
-            known.refused[tracer] = refused
+            entry.refused[tracer] = refused
             if number.is_sound and level is not None:
-                known.of_work.setdefault(tracer, {})[level] = number
+                entry.of_work.setdefault(tracer, {})[level] = number
         elif number.cost is None:
-            known.refused[tracer] = f"{number.status}: {number.note}"
+            entry.refused[tracer] = f"{number.status}: {number.note}"
         elif number.faults:
-            known.refused[tracer] = "; ".join(number.faults)
+            entry.refused[tracer] = "; ".join(number.faults)
         elif level is None:
-            known.costs[tracer] = number
+            entry.costs[tracer] = number
         else:
-            known.by_level.setdefault(tracer, {})[level] = number
+            entry.by_level.setdefault(tracer, {})[level] = number
 
     def counts_of(self, case: str) -> list[Number]:
         """The sound counts of a case by any tracer and kernel, on the architectures of machines that have costs."""
         if case not in self.counts:
             self.counts[case] = [
-                one
-                for one in self._numbers.of_case(case, "instructions")
-                if one.is_sound and one.level is None and one.submission.architecture in self._architectures
+                number
+                for number in self._numbers.of_case(case, "instructions")
+                if number.is_sound and number.level is None and number.submission.architecture in self._architectures
             ]
         return self.counts[case]
 
@@ -290,7 +290,7 @@ def evidence(catalogue: Catalogue, sources: Callable[[], Iterable[PublishedSourc
             tuple(folder.suite for folder in catalogue.suites),
             catalogue.runs,
             spread=lambda: catalogue.numbers.spread,
-            folders={one.suite.id: one.folder for one in catalogue.suites},
+            folders={suite_folder.suite.id: suite_folder.folder for suite_folder in catalogue.suites},
             titles=catalogue.titles,
             sources=sources or (lambda: catalogue.sources),
             keep=partial(_keep, catalogue),
@@ -301,10 +301,10 @@ def evidence(catalogue: Catalogue, sources: Callable[[], Iterable[PublishedSourc
 
 def _keep(catalogue: Catalogue, package: str, make: Callable[[], bytes]) -> bytes:
     """What a package makes of all evidence; not kept where a submission has no digest of its files."""
-    if any(one.digest is None for one in catalogue.active):
+    if any(submission.digest is None for submission in catalogue.active):
         return make()
     own = code_version("costs", "numbers", "scripts", package)
-    submissions = (f"{one.id} {one.digest}" for one in catalogue.active)
+    submissions = (f"{submission.id} {submission.digest}" for submission in catalogue.active)
     return catalogue.kept.made(make, "evidence", package, own, code(), catalogue.suites_digest, *submissions)
 
 
@@ -334,22 +334,28 @@ class Scope:
         return self.own, self.alike or self.lending, self.others
 
 
-def machines_for(found: Evidence, here: Facts, named: str | None = None) -> list[Likeness]:
+def machines_for(all_evidence: Evidence, here: Facts, named: str | None = None) -> list[Likeness]:
     """The measured machines with what each has in common with this one, the most like it first; or a named one."""
-    machines = dict.fromkeys(machine for machine, _, _ in reversed(found.keys))
-    newest = (found.costs[found.keys_of(one)[0]].submission for one in machines)
+    machines = dict.fromkeys(machine for machine, _, _ in reversed(all_evidence.keys))
+    newest = (all_evidence.costs[all_evidence.keys_of(machine_id)[0]].submission for machine_id in machines)
     ordered = by_likeness(here, map(facts_of_submission, newest))
-    return ordered if named is None else [replace(one, comparable=True) for one in ordered if one.machine == named]
+    return (
+        ordered
+        if named is None
+        else [replace(likeness, comparable=True) for likeness in ordered if likeness.machine == named]
+    )
 
 
-def whose(found: Evidence, here: Facts, named: str | None = None) -> Scope:
+def whose(all_evidence: Evidence, here: Facts, named: str | None = None) -> Scope:
     """Whose costs answer a question from the machine of `here`, or about a machine that is named."""
-    if named is not None and named not in found.machines:
+    if named is not None and named not in all_evidence.machines:
         return Scope(printed=named)
-    facts = here if named is None else facts_of_submission(found.costs[found.keys_of(named)[0]].submission)
-    likely = machines_for(found, facts)
-    alike = tuple(one.machine for one in likely if one.comparable and not one.is_same)
+    facts = (
+        here if named is None else facts_of_submission(all_evidence.costs[all_evidence.keys_of(named)[0]].submission)
+    )
+    likely = machines_for(all_evidence, facts)
+    alike = tuple(likeness.machine for likeness in likely if likeness.comparable and not likeness.is_same)
     if named is not None:
         return Scope((named,), lending=alike)
-    own = tuple(one.machine for one in likely if one.is_same)
-    return Scope(own, alike, tuple(one.machine for one in likely if not one.comparable))
+    own = tuple(likeness.machine for likeness in likely if likeness.is_same)
+    return Scope(own, alike, tuple(likeness.machine for likeness in likely if not likeness.comparable))

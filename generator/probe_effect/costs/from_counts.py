@@ -157,16 +157,16 @@ class Models:
     def left_out(self) -> dict[str | bool, list[float]]:
         """Measured over estimated time of every case that was left out: by kind of probe, and by exceptions or none."""
         ratios: dict[str | bool, list[float]] = defaultdict(list)
-        for one in (one for model in self.by_machine.values() for one in model.calibrations):
-            if one.ratio is not None:
-                ratios[one.kind].append(one.ratio)
-                ratios[one.has_exceptions].append(one.ratio)
+        for calibration in (calibration for model in self.by_machine.values() for calibration in model.calibrations):
+            if calibration.ratio is not None:
+                ratios[calibration.kind].append(calibration.ratio)
+                ratios[calibration.has_exceptions].append(calibration.ratio)
         return ratios
 
     def calibrated(self, machine: str, tracer: str) -> list[CostKey]:
         """Which costs say how long instructions take on a machine: those of a tracer, or else all."""
         model = self.by_machine.get(machine)
-        every = [(machine, one.tracer, one.case) for one in model.calibrations] if model else []
+        every = [(machine, calibration.tracer, calibration.case) for calibration in model.calibrations] if model else []
         return [key for key in every if key[1] == tracer] or every
 
 
@@ -176,107 +176,107 @@ def _reaching(ratio: Estimate) -> Estimate:
 
 
 @once
-def models(found: Evidence) -> Models:
+def models(evidence: Evidence) -> Models:
     """The models of all machines with enough cases that have a count and a time, kept from run to run."""
     by_machine = {}
-    for machine, (instruction_ns, breakpoint_ns, step_ns), fitted in _kept(found)[1]:
+    for machine, (instruction_ns, breakpoint_ns, step_ns), fitted in _kept(evidence)[1]:
         calibrations = tuple(map(Calibration._make, fitted))
         by_machine[machine] = Model(instruction_ns, breakpoint_ns, step_ns, calibrations)
     return Models(by_machine)
 
 
 @once
-def _kept(found: Evidence) -> tuple[list[RecordedClasses], list[Any]]:
+def _kept(evidence: Evidence) -> tuple[list[RecordedClasses], list[Any]]:
     """What was recorded of counts, and what was fitted with it."""
-    paths, fitted = json.loads(found.keep("costs", lambda: _fitted_to(found)))
+    paths, fitted = json.loads(evidence.keep("costs", lambda: _fitted_to(evidence)))
     return list(map(RecordedClasses._make, paths)), fitted
 
 
-def judged(found: Evidence, machine: str) -> list[Calibration]:
+def judged(evidence: Evidence, machine: str) -> list[Calibration]:
     """The calibrations of a machine, each estimated from its other kinds of probe; none where they make no model."""
-    points = list(calibrations(found, machine, _kept(found)[0]))
+    points = list(calibrations(evidence, machine, _kept(evidence)[0]))
     return _model(points)[1] if len(points) >= FEWEST_POINTS else []
 
 
-def _fitted_to(found: Evidence) -> bytes:
+def _fitted_to(evidence: Evidence) -> bytes:
     """What was recorded, and each machine that has a model, with its times and its calibrations, as JSON."""
-    known = list(recorded(found))
-    every = {machine: list(calibrations(found, machine, known)) for machine in found.machines}
+    records = list(recorded(evidence))
+    every = {machine: list(calibrations(evidence, machine, records)) for machine in evidence.machines}
     made = [(machine, *_model(points)) for machine, points in every.items() if len(points) >= FEWEST_POINTS]
-    return json.dumps((known, made)).encode()
+    return json.dumps((records, made)).encode()
 
 
-def counted(found: Evidence, machine: str, tracer: str, case: Case) -> Number | None:
+def counted(evidence: Evidence, machine: str, tracer: str, case: Case) -> Number | None:
     """The count of a case with a tracer, or another version of it, on the kernel nearest to a machine's.
 
     Only one of the machine's architecture, for an instruction of another is not the same work. None for a machine
     without a cost, and for a probe whose count can become no time.
     """
-    key = next(iter(found.keys_of(machine)), None)
+    key = next(iter(evidence.keys_of(machine)), None)
     if key is None or case.probe in UNTIMED_PROBES or case.action in UNTIMED_ACTIONS:
         return None
-    here = found.costs[key].submission
-    return _nearest_count(found, case.id, tracer, here.architecture, here.document.system.kernel_release)
+    here = evidence.costs[key].submission
+    return _nearest_count(evidence, case.id, tracer, here.architecture, here.document.system.kernel_release)
 
 
 @once
-def _nearest_count(found: Evidence, case: str, tracer: str, architecture: str, release: str) -> Number | None:
+def _nearest_count(evidence: Evidence, case: str, tracer: str, architecture: str, release: str) -> Number | None:
     """The best count: of the tracer rather than another version of it, then on the nearest kernel, then with most CPUs.
 
     Where a workload has CPU 0, as with one CPU, the kernel may do more there.
     """
 
-    def order(one: Number) -> tuple[object, ...]:
-        document = one.submission.document
+    def order(number: Number) -> tuple[object, ...]:
+        document = number.submission.document
         distance = release_distance(release, document.system.kernel_release)
-        return one.tracer != tracer, distance, -document.machine.threads, one.id
+        return number.tracer != tracer, distance, -document.machine.threads, number.id
 
     tool = names.tool_of(tracer)
-    counts = (one for one in found.counts_of(case) if one.submission.architecture == architecture)
-    return min((one for one in counts if names.tool_of(one.tracer) == tool), key=order, default=None)
+    counts = (number for number in evidence.counts_of(case) if number.submission.architecture == architecture)
+    return min((number for number in counts if names.tool_of(number.tracer) == tool), key=order, default=None)
 
 
 @once
-def counted_as(found: Evidence, case: Case, number: Number, mechanism: str | None = None) -> EventCount:
+def counted_as(evidence: Evidence, case: Case, number: Number, mechanism: str | None = None) -> EventCount:
     """A count with the classes of its instructions, and the exceptions of its probe or of one made by `mechanism`."""
-    return _event(_kept(found)[0], case, number, mechanism)
+    return _event(_kept(evidence)[0], case, number, mechanism)
 
 
-def _event(known: Sequence[RecordedClasses], case: Case, number: Number, mechanism: str | None = None) -> EventCount:
-    classes = Classes(*classes_of(known, case, number))
+def _event(records: Sequence[RecordedClasses], case: Case, number: Number, mechanism: str | None = None) -> EventCount:
+    classes = Classes(*classes_of(records, case, number))
     calls = classes.indirect + classes.returns
     return EventCount(case.probe, number, *exceptions_of(case, number, mechanism), calls=calls, faults=classes.traps)
 
 
-def calibrations(found: Evidence, machine: str, known: Sequence[RecordedClasses] = ()) -> Iterator[TimedCount]:
+def calibrations(evidence: Evidence, machine: str, records: Sequence[RecordedClasses] = ()) -> Iterator[TimedCount]:
     """Each clear cost with an interval that was counted too, where the probe was made the same way."""
-    for tracer, costs in found.by_tracer(machine).items():
+    for tracer, costs in evidence.by_tracer(machine).items():
         for case_id, timed in costs.items():
-            case = found.case_of[case_id]
+            case = evidence.case_of[case_id]
             is_sure = timed.is_clear and timed.leads and timed.known_cost.low is not None
             if case.parts or case.counted_by == "nothing" or not is_sure:
                 continue
-            one = counted(found, machine, tracer, case)
-            if one is not None and one.known_cost.value > 0 and _is_same_work(case, one, timed):
-                yield TimedCount(_event(known, case, one), timed)
+            count = counted(evidence, machine, tracer, case)
+            if count is not None and count.known_cost.value > 0 and _is_same_work(case, count, timed):
+                yield TimedCount(_event(records, case, count), timed)
 
 
-def _is_same_work(case: Case, one: Number, timed: Number) -> bool:
+def _is_same_work(case: Case, count: Number, timed: Number) -> bool:
     """Whether a count and a time are of probes that were made the same way, and did the same work.
 
     What the CPU changes: /findings/on-one-cpu-bpftraces-tracepoints-cost-twice-as-much/.
     """
-    on_first_cpu = {number.submission.document.run.workload_cpu == 0 for number in (one, timed)}
+    on_first_cpu = {number.submission.document.run.workload_cpu == 0 for number in (count, timed)}
     differs_by_cpu = names.tool_of(timed.tracer) in case.sampled_on_cpu_0
-    return mechanism_of(case, one) == mechanism_of(case, timed) and not (differs_by_cpu and len(on_first_cpu) > 1)
+    return mechanism_of(case, count) == mechanism_of(case, timed) and not (differs_by_cpu and len(on_first_cpu) > 1)
 
 
 def _model(points: Sequence[TimedCount]) -> tuple[list[float], list[Calibration]]:
     """The times fitted to all points, and each point with its ratio where it was left out with its kind."""
-    kinds = sorted({one.counted.kind for one in points})
-    terms = np.array([one.counted.terms for one in points], dtype=float)
-    measured = np.array([one.timed.known_cost.value for one in points])
-    of_kind = {kind: np.array([one.counted.kind == kind for one in points]) for kind in kinds}
+    kinds = sorted({point.counted.kind for point in points})
+    terms = np.array([point.counted.terms for point in points], dtype=float)
+    measured = np.array([point.timed.known_cost.value for point in points])
+    of_kind = {kind: np.array([point.counted.kind == kind for point in points]) for kind in kinds}
     without = {kind: fitted(terms[~own], measured[~own]) for kind, own in of_kind.items()}
     judged = []
     for counted, timed in points:

@@ -44,12 +44,12 @@ def mechanism(first_bytes: str, architecture: str, kernel_release: str) -> Mecha
     without any, the instruction having become a call. None where nothing is known of the architecture, where the text
     is no hexadecimal digits or too few, and where the kernel refuses to probe such an instruction.
     """
-    known = {"x86_64": _x86, "amd64": _x86, "aarch64": _arm64, "arm64": _arm64}.get(architecture)
+    decoder = {"x86_64": _x86, "amd64": _x86, "aarch64": _arm64, "arm64": _arm64}.get(architecture)
     try:
         code = bytes.fromhex(first_bytes)
     except ValueError:
         return None
-    return known(code, series_of(kernel_release)) if known else None
+    return decoder(code, series_of(kernel_release)) if decoder else None
 
 
 def _x86(code: bytes, kernel: tuple[int, int]) -> Mechanism | None:
@@ -155,7 +155,7 @@ def _grouped(stacks: Mapping[Stack, Classes], name_of: Callable[[str], str]) -> 
     for stack, classes in stacks.items():
         name = name_of(stack[-1])
         sums[name] = sums.get(name, Classes()).plus(classes)
-    return dict(sorted(sums.items(), key=lambda one: (-one[1].instructions, one[0])))
+    return dict(sorted(sums.items(), key=lambda entry: (-entry[1].instructions, entry[0])))
 
 
 def plain(function: str) -> str:
@@ -168,14 +168,14 @@ _file = cache(partial(beside, __file__, "purposes"))
 
 def purposes() -> dict[str, str]:
     """The purposes of functions, each with more words."""
-    return {one["name"]: one["says"] for one in _file()["purpose"]} | {OTHER: "what belongs to none of these"}
+    return {entry["name"]: entry["says"] for entry in _file()["purpose"]} | {OTHER: "what belongs to none of these"}
 
 
 @lru_cache(maxsize=4096)
 def purpose_of(function: str) -> str:
     """The purpose of a function of the kernel; `OTHER` where the list does not say."""
     name = plain(function)
-    patterns = ((one["name"], "|".join(one["functions"])) for one in _file()["purpose"])
+    patterns = ((entry["name"], "|".join(entry["functions"])) for entry in _file()["purpose"])
     return next((purpose for purpose, pattern in patterns if re.fullmatch(pattern, name)), OTHER)
 
 
@@ -191,13 +191,14 @@ def paths_of(submission: Submission) -> Mapping[Key, AddedPath]:
 def _paths_of(files: SubmissionFolder, digest: str | None) -> Mapping[Key, AddedPath]:
     del digest  # it is of the files' content, which may change while we run
     events, _ = read_paths(files.paths, str(files.paths))
-    untraced = {one.key.level: one for one in events if one.key.is_baseline}
+    untraced = {event.key.level: event for event in events if event.key.is_baseline}
     pairs = (
-        (one, untraced.get(one.key.level))
-        for one in events
-        if not one.key.is_baseline and abs(one.total.instructions - one.counted) <= MOST_APART_RATIO * one.counted
+        (event, untraced.get(event.key.level))
+        for event in events
+        if not event.key.is_baseline
+        and abs(event.total.instructions - event.counted) <= MOST_APART_RATIO * event.counted
     )
-    return {one.key: AddedPath(one, added(one, before)) for one, before in pairs if before}
+    return {event.key: AddedPath(event, added(event, before)) for event, before in pairs if before}
 
 
 def differences(before: AddedPath, after: AddedPath) -> dict[str, tuple[int, int]]:
@@ -206,10 +207,10 @@ def differences(before: AddedPath, after: AddedPath) -> dict[str, tuple[int, int
     A renamed one has its name before. One that a compiler put into its caller is missing, and the caller is longer.
     """
     old_names = {name: first for first, names in _file()["renamed"].items() for name in names}
-    was, now = (_grouped(one.stacks, lambda name: old_names.get(plain(name), plain(name))) for one in (before, after))
+    was, now = (_grouped(path.stacks, lambda name: old_names.get(plain(name), plain(name))) for path in (before, after))
     pairs = {name: tuple(its.get(name, Classes()).instructions for its in (was, now)) for name in was | now}
     changed = ((name, (first, second)) for name, (first, second) in pairs.items() if first != second)
-    return dict(sorted(changed, key=lambda one: (-abs(one[1][1] - one[1][0]), one[0])))
+    return dict(sorted(changed, key=lambda change: (-abs(change[1][1] - change[1][0]), change[0])))
 
 
 Array = NDArray[np.float64]
@@ -235,25 +236,25 @@ def exceptions_of(case: Case, number: Number, mechanism: str | None = None) -> t
     return EXCEPTIONS.get((mechanism if made else None) or made or "", (0, 0))
 
 
-def recorded(found: Evidence) -> Iterator[RecordedClasses]:
+def recorded(evidence: Evidence) -> Iterator[RecordedClasses]:
     """Everything that was recorded of counts on the architectures of machines with costs."""
-    for one in (one for case in found.case_of for one in found.counts_of(case)):
-        case, own = found.case_of[one.case], one.submission
-        path = paths_of(own).get(Key(one.case, one.tracer, None))
+    for number in (number for case in evidence.case_of for number in evidence.counts_of(case)):
+        case, own = evidence.case_of[number.case], number.submission
+        path = paths_of(own).get(Key(number.case, number.tracer, None))
         if path is not None and path.total.instructions > 0:
-            classes = path.total._replace(traps=max(0, path.total.traps - sum(exceptions_of(case, one))))
-            kernel, tool = own.document.system.kernel_release, tool_of(one.tracer)
+            classes = path.total._replace(traps=max(0, path.total.traps - sum(exceptions_of(case, number))))
+            kernel, tool = own.document.system.kernel_release, tool_of(number.tracer)
             yield RecordedClasses(own.architecture, kernel, tool, case.probe, case.action, classes)
 
 
-def classes_of(known: Iterable[RecordedClasses], case: Case, number: Number) -> Array:
+def classes_of(records: Iterable[RecordedClasses], case: Case, number: Number) -> Array:
     """How many instructions of each class an event has, in the order of `Classes`: as many in all as were counted.
 
     An event of a recorded run may be several, such as both system calls of the loop, so a path is scaled to the count.
     Where an action is of more instructions than the probe and what was recorded of it, the rest are plain ones: they
     copy, compare and hash.
     """
-    near = [one for one in known if one.architecture == number.submission.architecture]
+    near = [record for record in records if record.architecture == number.submission.architecture]
     counted = number.known_cost.value
     own, plain = (_nearest(near, number, case.probe, action) for action in (case.action, PLAIN_ACTION))
     if own is not None or plain is None:
@@ -269,12 +270,12 @@ def classes_of(known: Iterable[RecordedClasses], case: Case, number: Number) -> 
 def _nearest(near: Iterable[RecordedClasses], number: Number, probe: str, action: str) -> Array | None:
     """On the nearest kernel, and there with the same tool rather than another."""
     release, tool = number.submission.document.system.kernel_release, tool_of(number.tracer)
-    same = (one for one in near if (one.probe, one.action) == (probe, action))
-    first = min(same, key=lambda one: (release_distance(release, one.kernel), one.tool != tool), default=None)
+    same = (record for record in near if (record.probe, record.action) == (probe, action))
+    first = min(same, key=lambda record: (release_distance(release, record.kernel), record.tool != tool), default=None)
     return None if first is None else np.array(first.classes, dtype=float)
 
 
 def _total(some: Iterable[RecordedClasses]) -> Array:
     """The instructions of all together by class, without exceptions; one plain one where nothing was recorded."""
-    total = np.sum([one.classes for one in some] or [Classes(1)], axis=0)
+    total = np.sum([record.classes for record in some] or [Classes(1)], axis=0)
     return np.array(Classes(*total)._replace(traps=0), dtype=float)

@@ -50,38 +50,40 @@ class MachineCosts:
     def fired(self) -> tuple[Fired, ...]:
         """The cases with a cost that are one probe each and fire, in the order of their suites."""
         return tuple(
-            Fired(suite.id, case, one, mechanism_of(case, one))
+            Fired(suite.id, case, number, mechanism_of(case, number))
             for suite, case in single_cases(self.found)
-            if (one := self.costs.get(case.id))
+            if (number := self.costs.get(case.id))
         )
 
     @cached_property
     def counted(self) -> tuple[Fired, ...]:
         """The cases with a count that can become a time on the machine; none where the tracer has no cost."""
         return tuple(
-            Fired(suite.id, case, one, mechanism_of(case, one))
+            Fired(suite.id, case, number, mechanism_of(case, number))
             for suite, case in (single_cases(self.found) if self.costs else ())
-            if (one := counted(self.found, self.machine, self.tracer, case))
+            if (number := counted(self.found, self.machine, self.tracer, case))
         )
 
     @cached_property
     def actions(self) -> tuple[str, ...]:
         """The actions of which something measured or counted tells, and those that are made of such."""
         return tuple(
-            dict.fromkeys((cost_row.PLAIN_ACTION, *(one.action for one in (*self.fired, *self.counted)), *MADE_OF))
+            dict.fromkeys(
+                (cost_row.PLAIN_ACTION, *(fired_case.action for fired_case in (*self.fired, *self.counted)), *MADE_OF)
+            )
         )
 
     @cached_property
     def differences(self) -> Differences:
         """What actions cost more than others, by the times of which no events were lost."""
-        return Differences([one for one in self.fired if one.number.leads])
+        return Differences([fired_case for fired_case in self.fired if fired_case.number.leads])
 
     @cache  # noqa: B019 (it lives as long as the evidence that it is of)
     def mechanisms(self, kind: str) -> set[str | None]:
         """The mechanisms that a kind was measured with, or else counted; None where that is not recorded."""
         for fired in (self.fired, self.counted):
-            if known := {one.mechanism for one in _of_kind(fired, kind)}:
-                return known
+            if own_mechanisms := {fired_case.mechanism for fired_case in _of_kind(fired, kind)}:
+                return own_mechanisms
         return {None} if (self.tracer, kind) == (STOPS, cost_row.SAMPLED) else set()
 
     def is_timed(self, kind: str) -> bool:
@@ -118,13 +120,15 @@ class MachineCosts:
                 hardware=number_on_hardware(self.found, number),
             )
             return self._contended(row, threads)
-        known = self.found.case_of[case]
+        suite_case = self.found.case_of[case]
         # Nobody counted the whole work of some suites, nor their cases of several probes.
-        if not self.found.counts_of(case) or known.parts:
+        if not self.found.counts_of(case) or suite_case.parts:
             return None
-        action = SAME_ACTION.get(known.action, known.action)
+        action = SAME_ACTION.get(suite_case.action, suite_case.action)
         every = (
-            row for how in self.mechanisms(known.probe) for row in self.rows(cost_row.RowKey(known.probe, how, action))
+            row
+            for how in self.mechanisms(suite_case.probe)
+            for row in self.rows(cost_row.RowKey(suite_case.probe, how, action))
         )
         narrow = min((row for row in every if row.basis == "estimated"), key=lambda row: row.order, default=None)
         return narrow and replace(narrow, name=case, title=self.found.titles.get(case))
@@ -148,13 +152,13 @@ class MachineCosts:
         A kprobe that was counted stands for one of any mechanism.
         """
         made = [
-            replace(one, mechanism=key.mechanism or one.mechanism)
-            if one.mechanism is not None and "kprobe" in one.case.needs
-            else one
-            for one in self.counted
+            replace(fired_case, mechanism=key.mechanism or fired_case.mechanism)
+            if fired_case.mechanism is not None and "kprobe" in fired_case.case.needs
+            else fired_case
+            for fired_case in self.counted
         ]
-        known = models(self.found).calibrated(self.machine, self.tracer)
-        calibrated = tuple(self.found.costs[one] for one in known)
+        cost_keys = models(self.found).calibrated(self.machine, self.tracer)
+        calibrated = tuple(self.found.costs[cost_key] for cost_key in cost_keys)
         for base, whole, note in self._exchanged(key, _standing_for(made, key)):
             row, width = self._row(key, base, whole, note), (whole.width_ns,)
             yield replace(row, basis="estimated", counted=base.number, calibrated=calibrated, order=width)
@@ -181,7 +185,7 @@ class MachineCosts:
         A plain probe of which every base has an action that nobody measured apart is the base with its action.
         """
         is_away = key.kind in AWAY_FROM_CALLS
-        alone = [(base, *known) for base in bases if (known := self._alone(base, key.mechanism, is_away=is_away))]
+        alone = [(base, *pair) for base in bases if (pair := self._alone(base, key.mechanism, is_away=is_away))]
         is_whole = any(base.action == key.action for base in bases)
         parts = (key.action,) if is_whole else MADE_OF.get(key.action, (key.action,))
         made = [
@@ -235,20 +239,22 @@ class MachineCosts:
         return replace(row, cost=estimates.multiplied(row.cost, several.factor), contention=several) if several else row
 
 
-def on_hardware(found: Evidence, kind: str, mechanism: str | None, measured: Submission) -> PublishedCost | None:
+def on_hardware(evidence: Evidence, kind: str, mechanism: str | None, measured: Submission) -> PublishedCost | None:
     """What others measured of a kind of probe on a physical machine; None unless it is stepped in a guest of KVM."""
     machine = measured.document.machine
     is_kvm = machine.virtualization in {"KVM", KVM_GUEST} and architecture(machine.architecture) == X86_64
     if mechanism != "stepped" or not is_kvm:
         return None
-    kinds = ((found.case_of[key[2]].probe, printed) for key, printed in found.printed.items() if key[2] in found.of)
-    return next((one for its, one in kinds if its == kind and one.is_physical), None)
+    kinds = (
+        (evidence.case_of[key[2]].probe, printed) for key, printed in evidence.printed.items() if key[2] in evidence.of
+    )
+    return next((cost for its, cost in kinds if its == kind and cost.is_physical), None)
 
 
-def number_on_hardware(found: Evidence, one: Number) -> PublishedCost | None:
+def number_on_hardware(evidence: Evidence, number: Number) -> PublishedCost | None:
     """What others measured on hardware for the case of a measured number."""
-    case = found.case_of[one.case]
-    return on_hardware(found, case.probe, mechanism_of(case, one), one.submission)
+    case = evidence.case_of[number.case]
+    return on_hardware(evidence, case.probe, mechanism_of(case, number), number.submission)
 
 
 def own_actions(tracer: str) -> tuple[str, ...]:
@@ -258,24 +264,27 @@ def own_actions(tracer: str) -> tuple[str, ...]:
 
 
 @once
-def machine_costs(found: Evidence, machine: str, tracer: str) -> MachineCosts:
-    return MachineCosts(found, machine, tracer)
+def machine_costs(evidence: Evidence, machine: str, tracer: str) -> MachineCosts:
+    return MachineCosts(evidence, machine, tracer)
 
 
 @once
-def single_cases(found: Evidence) -> Sequence[tuple[Suite, Case]]:
+def single_cases(evidence: Evidence) -> Sequence[tuple[Suite, Case]]:
     """The cases that are one probe each and fire, with their suites."""
     return [
         (suite, case)
-        for suite, case in found.cases
+        for suite, case in evidence.cases
         if suite.factor is None and not case.like and not case.parts and case.counted_by != "nothing"
     ]
 
 
 def _of_kind(fired: Iterable[Fired], kind: str) -> list[Fired]:
     """The cases that stand for a kind: of the first kind that has any. A static user probe is on a nop."""
-    every = [one for one in fired if kind != "usdt" or one.mechanism == on_nop(one.number)]
-    of_kinds = ([one for one in every if one.case.probe == probe] for probe in STANDS_FOR.get(kind, (kind,)))
+    every = [fired_case for fired_case in fired if kind != "usdt" or fired_case.mechanism == on_nop(fired_case.number)]
+    of_kinds = (
+        [fired_case for fired_case in every if fired_case.case.probe == probe]
+        for probe in STANDS_FOR.get(kind, (kind,))
+    )
     return next(filter(None, of_kinds), [])
 
 
@@ -285,8 +294,9 @@ def _standing_for(fired: Iterable[Fired], key: cost_row.RowKey) -> list[Fired]:
     A user probe of which nobody recorded how it fires stands for none: one way costs many times what another does.
     """
     fitting = (
-        one
-        for one in fired
-        if one.mechanism == key.mechanism or (one.mechanism is None and "uprobe" not in one.case.needs)
+        fired_case
+        for fired_case in fired
+        if fired_case.mechanism == key.mechanism
+        or (fired_case.mechanism is None and "uprobe" not in fired_case.case.needs)
     )
     return _of_kind(fitting, key.kind)

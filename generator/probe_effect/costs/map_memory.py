@@ -47,41 +47,41 @@ class BpfMap:
         return None if law is None else law(self, cpus, page_bytes)
 
 
-def _array(one: BpfMap, cpus: int, page_bytes: int) -> int:
-    if one.kind == PERCPU_ARRAY:
-        return one.entries * (POINTER + _rounded(one.value_bytes) * cpus)
-    taken = one.entries * _rounded(one.value_bytes)
-    return _rounded(taken, page_bytes) + page_bytes if one.flags & MEMORY_MAPPED else taken
+def _array(bpf_map: BpfMap, cpus: int, page_bytes: int) -> int:
+    if bpf_map.kind == PERCPU_ARRAY:
+        return bpf_map.entries * (POINTER + _rounded(bpf_map.value_bytes) * cpus)
+    taken = bpf_map.entries * _rounded(bpf_map.value_bytes)
+    return _rounded(taken, page_bytes) + page_bytes if bpf_map.flags & MEMORY_MAPPED else taken
 
 
-def _hash(one: BpfMap, cpus: int, _: int) -> int:
+def _hash(bpf_map: BpfMap, cpus: int, _: int) -> int:
     """A map without preallocation keeps a node for the allocator in each part of an element.
 
     A plain hash has one element more for each CPU, so that an update does not have to wait for one to be freed.
     """
-    is_per_cpu, grows = one.kind in {PERCPU_HASH, LRU_PERCPU_HASH}, bool(one.flags & NO_PREALLOC)
-    value = POINTER if is_per_cpu else _rounded(one.value_bytes)
-    behind = _rounded(one.value_bytes) * cpus if is_per_cpu else 0
+    is_per_cpu, grows = bpf_map.kind in {PERCPU_HASH, LRU_PERCPU_HASH}, bool(bpf_map.flags & NO_PREALLOC)
+    value = POINTER if is_per_cpu else _rounded(bpf_map.value_bytes)
+    behind = _rounded(bpf_map.value_bytes) * cpus if is_per_cpu else 0
     nodes = POINTER * (3 if is_per_cpu else 1) if grows else 0
-    more = cpus if one.kind == HASH and not grows else 0
-    elements = (one.entries + more) * (ELEMENT + _rounded(one.key_bytes) + value + behind + nodes)
-    return BUCKET * _power_of_two(one.entries) + elements + POINTER * more
+    more = cpus if bpf_map.kind == HASH and not grows else 0
+    elements = (bpf_map.entries + more) * (ELEMENT + _rounded(bpf_map.key_bytes) + value + behind + nodes)
+    return BUCKET * _power_of_two(bpf_map.entries) + elements + POINTER * more
 
 
-def _stacks(one: BpfMap, *_: int) -> int:
-    return POINTER * _power_of_two(one.entries) + one.entries * (STACK + one.value_bytes)
+def _stacks(bpf_map: BpfMap, *_: int) -> int:
+    return POINTER * _power_of_two(bpf_map.entries) + bpf_map.entries * (STACK + bpf_map.value_bytes)
 
 
-def _ring(one: BpfMap, _: int, page_bytes: int) -> int:
+def _ring(bpf_map: BpfMap, _: int, page_bytes: int) -> int:
     """The data are mapped twice, one behind the other, so that their pages are listed twice."""
-    pages = one.entries // page_bytes
+    pages = bpf_map.entries // page_bytes
     return (RING_PAGES + pages) * page_bytes + POINTER * (RING_PAGES + 2 * pages)
 
 
 LAWS: dict[int, Callable[[BpfMap, int, int], int]] = {
     **dict.fromkeys((ARRAY, PERCPU_ARRAY), _array),
     **dict.fromkeys((HASH, PERCPU_HASH, LRU_HASH, LRU_PERCPU_HASH), _hash),
-    PERF_EVENTS: lambda one, *_: one.entries * POINTER,
+    PERF_EVENTS: lambda bpf_map, *_: bpf_map.entries * POINTER,
     STACKS: _stacks,
     RING: _ring,
 }

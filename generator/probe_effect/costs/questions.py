@@ -89,40 +89,40 @@ def of_all_machines(catalogue: Catalogue, asked: NamedQuestion) -> MachineRange 
     """The answer of all timed machines whose cost is clear; None without any."""
     replies = []
     for machine in catalogue.numbers.machines():
-        every = [one for one in _replies(catalogue, asked, machine) if not one.is_bound]
+        every = [reply for reply in _replies(catalogue, asked, machine) if not reply.is_bound]
         replies += every if asked.by else every[:1]
     if not replies:
         return None
-    replies.sort(key=lambda one: (one.time.value, one.number.id))
-    runs = {one.number.submission.machine: one.number.submission for one in replies}
-    time = median_range([one.time for one in replies], upper_median(replies).time)
+    replies.sort(key=lambda reply: (reply.time.value, reply.number.id))
+    runs = {reply.number.submission.machine: reply.number.submission for reply in replies}
+    time = median_range([reply.time for reply in replies], upper_median(replies).time)
     return MachineRange(time, tuple(replies), len(runs), several(list(runs.values())))
 
 
 def _replies(catalogue: Catalogue, asked: NamedQuestion, machine: str) -> Iterator[Reply]:
     """What a machine has of each case, with the first tracer that measured any."""
     cases = [(name.partition("@")[0], name.partition("@")[2] or None) for name in asked.cases]
-    known = evidence(catalogue).of
+    all_cases = evidence(catalogue).of
     for tracer in asked.tracers:
-        keys = [Key(case, tracer, level) for case, level in cases if case in known]
+        keys = [Key(case, tracer, level) for case, level in cases if case in all_cases]
         every = (catalogue.runs.of_machine_and_case(machine, key.case).get(key) for key in keys)
         # A start takes as long whatever was lost later.
-        usable = (one for one in every if one and (one.leads if asked.of == "event" else one.is_sound))
-        if replies := [reply for one in usable if (reply := _reply(catalogue, asked, one))]:
+        usable = (number for number in every if number and (number.leads if asked.of == "event" else number.is_sound))
+        if replies := [reply for number in usable if (reply := _reply(catalogue, asked, number))]:
             yield from replies
             return
 
 
 def _reply(catalogue: Catalogue, asked: NamedQuestion, measured: Number) -> Reply | None:
-    one, share = catalogue.runs.over_hosts(measured), catalogue.numbers.spread_of(measured.submission)
+    number, share = catalogue.runs.over_hosts(measured), catalogue.numbers.spread_of(measured.submission)
     if asked.of != "event":
-        taken = one.event.attach if asked.of == "start" else one.event.detach
+        taken = number.event.attach if asked.of == "start" else number.event.detach
         return taken and Reply(measured, taken)
-    found = evidence(catalogue)
-    if asked.mechanism not in (None, mechanism_of(found.case_of[one.case], one)):
+    all_evidence = evidence(catalogue)
+    if asked.mechanism not in (None, mechanism_of(all_evidence.case_of[number.case], number)):
         return None
-    if one.is_clear:
-        time = event_cost(found, (one.submission.machine, one.tracer, one.case), one.known_cost)[0]
+    if number.is_clear:
+        time = event_cost(all_evidence, (number.submission.machine, number.tracer, number.case), number.known_cost)[0]
         return Reply(measured, index.for_next_run(time, share))
-    high = index.for_next_run(one.bounded_cost, share).high
+    high = index.for_next_run(number.bounded_cost, share).high
     return Reply(measured, Estimate(high), is_bound=True) if high else None

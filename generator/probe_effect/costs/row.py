@@ -49,43 +49,43 @@ class EntryPath:
         return estimates.total([cost, self.cost.times(more)])
 
 
-def calls_of_event(found: Evidence, case_id: str) -> int | None:
+def calls_of_event(evidence: Evidence, case_id: str) -> int | None:
     """System calls of an iteration that the tool acts on for each event; None where an event is what the probe sees."""
-    suite, case = found.of.get(case_id, (None, None))
+    suite, case = evidence.of.get(case_id, (None, None))
     calls = suite.workload.system_calls if suite else None
     acts_on_all = case is not None and case.probe in {PRINTED_CALL, "silent-system-call"}
     return calls if acts_on_all and isinstance(calls, int) and calls > 1 else None
 
 
-def entry_path(found: Evidence, key: CostKey) -> EntryPath | None:
+def entry_path(evidence: Evidence, key: CostKey) -> EntryPath | None:
     """What system calls pay while the probe of a case is attached; None where its suite does not tell."""
     machine, tracer, case_id = key
-    suite, case = found.of[case_id]
-    if case.silent is None or case.silent not in found.of:
+    suite, case = evidence.of[case_id]
+    if case.silent is None or case.silent not in evidence.of:
         return None
-    source = found.costs.get((machine, tracer, case.silent))
+    source = evidence.costs.get((machine, tracer, case.silent))
     calls = suite.workload.system_calls
-    silent_calls = found.of[case.silent][0].workload.system_calls
+    silent_calls = evidence.of[case.silent][0].workload.system_calls
     if source is None or not isinstance(calls, int) or not isinstance(silent_calls, int) or not silent_calls:
         return None
     paid = source.bounded_cost.times(1 / silent_calls).mapped(lambda ns: max(0.0, ns))
     return EntryPath(paid, source, calls / case.events_per_operation)
 
 
-def event_cost(found: Evidence, key: CostKey, cost: Estimate) -> tuple[Estimate, EntryPath | None]:
+def event_cost(evidence: Evidence, key: CostKey, cost: Estimate) -> tuple[Estimate, EntryPath | None]:
     """What one event costs, ns, where an iteration of the loop costs `cost`; with what system calls pay, if known.
 
     strace stops at each system call of an iteration, so each costs an equal part; what a call costs that another tool
     passes over is taken off. A probe that never fires costs each call alike.
     """
-    path, (suite, case) = entry_path(found, key), found.of[key[2]]
+    path, (suite, case) = entry_path(evidence, key), evidence.of[key[2]]
     calls = suite.workload.system_calls
     if case.probe == PRINTED_CALL:
         each_pays = key[1] == "strace"
         if path is not None:
             cost, path = cost if each_pays else path.moved(cost, 1.0), replace(path, calls_per_event=1.0)
     else:
-        each_pays = any(case.id == one.silent for one in suite.cases)
+        each_pays = any(case.id == other_case.silent for other_case in suite.cases)
     return (cost.times(1 / calls) if each_pays and isinstance(calls, int) and calls else cost), path
 
 
@@ -109,40 +109,42 @@ class RatePoint(NamedTuple):
     holds: bool
 
 
-def contention(found: Evidence, machine: str, tracer: str, case: str) -> list[Contention]:
+def contention(evidence: Evidence, machine: str, tracer: str, case: str) -> list[Contention]:
     """By number of threads, ascending from 2: by what factor the event of `case` costs more, and never less.
 
     Only factors that have an interval. More threads never make an event cost less, though two noisy runs may say so.
     """
-    levels = at_levels(found, (machine, tracer, case), lambda factor: factor.occupies_cpus)
-    by_threads = {int(level): one.known_cost for level, one in levels.items() if level.isdigit() and one.leads}
+    levels = at_levels(evidence, (machine, tracer, case), lambda factor: factor.occupies_cpus)
+    by_threads = {int(level): number.known_cost for level, number in levels.items() if level.isdigit() and number.leads}
     single = by_threads.pop(1, None)
     if single is None:
         return []
-    least, known = Estimate(1.0, 1.0, 1.0), []
+    least, contentions = Estimate(1.0, 1.0, 1.0), []
     for threads, cost in sorted(by_threads.items()):
         factor = estimates.ratio(cost, single)
         if factor is not None and factor.low is not None:
             least = estimates.at_least(factor, least)
-            known.append(Contention(threads, least))
-    return known
+            contentions.append(Contention(threads, least))
+    return contentions
 
 
 def nearest(factors: list[Contention], threads: int) -> Contention | None:
     """The factor for the fewest measured threads that are no fewer than asked, else for the most; None for one."""
     if threads == 1 or not factors:
         return None
-    return next((one for one in factors if one.threads >= threads), factors[-1])
+    return next((factor for factor in factors if factor.threads >= threads), factors[-1])
 
 
-def line(found: Evidence, machine: str, tracer: str, case: str) -> list[RatePoint]:
+def line(evidence: Evidence, machine: str, tracer: str, case: str) -> list[RatePoint]:
     """Measured slowdown beside rate x cost, by rising rate; empty where no suite varied the rate of the event."""
-    known = found.costs.get((machine, tracer, case))
-    if known is None:
+    number = evidence.costs.get((machine, tracer, case))
+    if number is None:
         return []
-    levels = at_levels(found, (machine, tracer, case), lambda factor: factor.name in OF_RATES).values()
-    points = (point(one, known.known_cost) for one in levels)
-    return sorted((one for one in points if one is not None), key=lambda one: one.rate_hz)
+    levels = at_levels(evidence, (machine, tracer, case), lambda factor: factor.name in OF_RATES).values()
+    points = (point(level, number.known_cost) for level in levels)
+    return sorted(
+        (rate_point for rate_point in points if rate_point is not None), key=lambda rate_point: rate_point.rate_hz
+    )
 
 
 def point(measured: Number, cost: Estimate) -> RatePoint | None:
@@ -156,21 +158,21 @@ def point(measured: Number, cost: Estimate) -> RatePoint | None:
     return None if holds is None else RatePoint(rate_hz, slowdown, predicted, holds)
 
 
-def at_levels(found: Evidence, key: CostKey, is_wanted: Callable[[Factor], bool]) -> dict[str, Number]:
+def at_levels(evidence: Evidence, key: CostKey, is_wanted: Callable[[Factor], bool]) -> dict[str, Number]:
     """Level to what was measured there for the event of a case, in the suites whose factor is wanted."""
     machine, tracer, case_id = key
     levels: dict[str, Number] = {}
-    for factor, like in _likes(found).get(case_id, ()):
+    for factor, like in _likes(evidence).get(case_id, ()):
         if is_wanted(factor):
-            levels |= found.by_level.get((machine, tracer, like), {})
+            levels |= evidence.by_level.get((machine, tracer, like), {})
     return levels
 
 
 @once
-def _likes(found: Evidence) -> dict[str, list[tuple[Factor, str]]]:
+def _likes(evidence: Evidence) -> dict[str, list[tuple[Factor, str]]]:
     """Case to the cases that have its event at levels of a factor, with that factor."""
     made: dict[str, list[tuple[Factor, str]]] = {}
-    for suite, case in found.cases:
+    for suite, case in evidence.cases:
         if case.like is not None and suite.factor is not None:
             made.setdefault(case.like, []).append((suite.factor, case.id))
     return made
@@ -265,7 +267,7 @@ class CostRow:
         """Ids of the cases that its cost is from; of an estimate the counted one first, and none that calibrate."""
         if self.printed is not None:
             return [self.name]
-        return [one.case for one in (self.counted, *self.added, *self.less) if one is not None]
+        return [number.case for number in (self.counted, *self.added, *self.less) if number is not None]
 
     @property
     def is_measured(self) -> bool:
@@ -275,14 +277,14 @@ class CostRow:
     @property
     def leads(self) -> bool:
         """Whether no measurement that it is from lost events, which would make it too low."""
-        return not any(one.has_losses for one in self.sources)
+        return not any(number.has_losses for number in self.sources)
 
     @property
     def highest_hz(self) -> float | None:
         """The highest rate of events at which all that it consists of was measured; None of an estimate."""
         if not self.is_measured:
             return None
-        rates = [one.time.rate_hz for one in self.sources if one.time.rate_hz is not None]
+        rates = [number.time.rate_hz for number in self.sources if number.time.rate_hz is not None]
         return min(rates) if len(rates) == len(self.sources) else None
 
     @property
@@ -298,8 +300,8 @@ class CostRow:
 
 def typical(rows: Iterable[CostRow]) -> CostRow | None:
     """Of the rows of one key that are made of fewest measurements the median; None without any."""
-    known = sorted(rows, key=lambda row: (row.order, row.cost.value))
-    direct = [row for row in known if row.order == known[0].order]
+    ordered_rows = sorted(rows, key=lambda row: (row.order, row.cost.value))
+    direct = [row for row in ordered_rows if row.order == ordered_rows[0].order]
     return upper_median(direct) if direct else None
 
 
@@ -308,8 +310,8 @@ def best(levels: Iterable[CostRow | None]) -> CostRow | None:
 
     A level whose interval says too little, or whose events were lost, is passed over where a later one says more.
     """
-    known = [row for row in levels if row is not None]
-    leading = [row for row in known if row.leads] or known
+    rows = [row for row in levels if row is not None]
+    leading = [row for row in rows if row.leads] or rows
     row = next((row for row in leading if not row.is_wide), leading[0] if leading else None)
     return row if row is None or row.leads else row.noted(NOTES["with-losses"])
 
@@ -331,7 +333,7 @@ def of_any(rows: Sequence[CostRow]) -> CostRow | None:
     recorded = [row for row in rows if row.mechanism is not None] or rows
     lowest, highest = (choose(recorded, key=lambda row: row.cost.value) for choose in (min, max))
     cost = median_range([row.cost for row in rows], highest.cost)
-    machines = dict.fromkeys([*highest.machines[:1], *sorted({one for row in rows for one in row.machines})])
+    machines = dict.fromkeys([*highest.machines[:1], *sorted({machine for row in rows for machine in row.machines})])
     basis: Basis = "composed" if highest.basis == "measured" else highest.basis
     row = replace(highest, cost=cost, basis=basis, machines=tuple(machines))
     if lowest.mechanism == highest.mechanism:
@@ -341,7 +343,7 @@ def of_any(rows: Sequence[CostRow]) -> CostRow | None:
 
 def for_next_run(row: CostRow, share: float | None) -> CostRow:
     """A row of measurements with the interval of the next run; `share` is the standard deviation between runs."""
-    is_lent = any(is_hosted(one.submission.machine) for one in row.sources)
+    is_lent = any(is_hosted(number.submission.machine) for number in row.sources)
     if share is None or is_lent or not row.is_measured:
         return row
     cost = index.for_next_run(row.cost, share)
@@ -357,22 +359,22 @@ def over_machines(given: Sequence[tuple[str, CostRow]]) -> CostRow | None:
     were lost comes after all others. The rest of the row is that of the median machine, which is the first of its
     `machines`.
     """
-    leading = [one for one in given if one[1].leads] or given
-    timed = [one for one in leading if one[1].basis != "estimated"] or leading
-    with_ends = [one for one in timed if None not in one[1].cost] or timed
-    ordered = sorted(with_ends, key=lambda one: (one[1].cost.value, one[0]))
+    leading = [entry for entry in given if entry[1].leads] or given
+    timed = [entry for entry in leading if entry[1].basis != "estimated"] or leading
+    with_ends = [entry for entry in timed if None not in entry[1].cost] or timed
+    ordered = sorted(with_ends, key=lambda entry: (entry[1].cost.value, entry[0]))
     if not ordered:
         return None
     machine, row = upper_median(ordered)
-    rows = [one for _, one in ordered]
-    paths = sorted((one.path for one in rows if one.path is not None), key=lambda path: path.cost.value)
+    rows = [cost_row for _, cost_row in ordered]
+    paths = sorted((cost_row.path for cost_row in rows if cost_row.path is not None), key=lambda path: path.cost.value)
     path = row.path or (upper_median(paths) if paths else None)
     return replace(
         row,
-        cost=median_range([one.cost for one in rows], row.cost),
-        is_clear=all(one.is_clear for one in rows),
-        path=path and replace(path, cost=median_range([one.cost for one in paths], path.cost)),
-        machines=(machine, *sorted(one for one, _ in ordered if one != machine)),
+        cost=median_range([cost_row.cost for cost_row in rows], row.cost),
+        is_clear=all(cost_row.is_clear for cost_row in rows),
+        path=path and replace(path, cost=median_range([measured_path.cost for measured_path in paths], path.cost)),
+        machines=(machine, *sorted(name for name, _ in ordered if name != machine)),
     )
 
 

@@ -40,8 +40,8 @@ from probe_effect.store.suite_file import Case
 class CostTable:
     """What is known of a tracer in a scope. Rows are made when somebody asks for them, each once."""
 
-    def __init__(self, found: Evidence, scope: Scope, tracer: str) -> None:
-        self.found, self.scope, self.tracer = found, scope, tracer
+    def __init__(self, evidence: Evidence, scope: Scope, tracer: str) -> None:
+        self.found, self.scope, self.tracer = evidence, scope, tracer
 
     @cache  # noqa: B019 (a table lives as long as the evidence that it is of)
     def row(self, key: RowKey) -> CostRow | None:
@@ -61,7 +61,7 @@ class CostTable:
     def adds(self, action: str) -> Estimate | None:
         """What a further action adds to a probe, ns an event; None where no machine tells it."""
         for machines in self.scope.adding:
-            each = (self._on(one).differences.added(action) for one in machines)
+            each = (self._on(machine).differences.added(action) for machine in machines)
             costs = sorted((more.cost for more in each if more is not None), key=lambda cost: cost.value)
             if costs:
                 # Nothing that a probe does besides makes it cost less, though noisy costs may differ so.
@@ -71,35 +71,37 @@ class CostTable:
     @cached_property
     def highest(self) -> tuple[str, Estimate] | None:
         """The action that adds most to a probe, which stands for a part of a script that nobody knows."""
-        known = [(action, added) for action in self.actions if (added := self.adds(action)) is not None]
-        return max(known, key=lambda one: one[1].value, default=None)
+        additions = [(action, added) for action in self.actions if (added := self.adds(action)) is not None]
+        return max(additions, key=lambda addition: addition[1].value, default=None)
 
     @cached_property
     def actions(self) -> tuple[str, ...]:
-        known = (self._on(one) for machines in (*self.scope.levels, self.scope.lending) for one in machines)
+        all_costs = (self._on(machine) for machines in (*self.scope.levels, self.scope.lending) for machine in machines)
         printed = (case.action for _, case in self._printed)
-        return tuple(dict.fromkeys([PLAIN_ACTION, *(action for one in known for action in one.actions), *printed]))
+        return tuple(
+            dict.fromkeys([PLAIN_ACTION, *(action for costs in all_costs for action in costs.actions), *printed])
+        )
 
     def mechanisms(self, kind: str) -> list[str | None]:
         """Every mechanism that a kind was measured with on a machine of the scope."""
         own, alike, others = (
-            {how for one in some for how in self._on(one).mechanisms(kind)} for some in self.scope.levels
+            {how for machine in some for how in self._on(machine).mechanisms(kind)} for some in self.scope.levels
         )
         return sorted((own | alike) or others or {None}, key=str)
 
     def knows(self, kind: str) -> bool:
         """Whether anything is known of a kind of probe."""
-        measured = (self._on(one).mechanisms(kind) for level in self.scope.levels for one in level)
+        measured = (self._on(machine).mechanisms(kind) for level in self.scope.levels for machine in level)
         return any(measured) or any(case.probe == kind for _, case in self._printed)
 
     def case(self, case: str, threads: int = 1) -> CostRow | None:
         """What one event of a case costs; None where no machine of the scope measured or estimates it."""
 
         def over(machines: Sequence[str]) -> CostRow | None:
-            return self._over(machines, lambda one: one.case(case, threads))
+            return self._over(machines, lambda costs: costs.case(case, threads))
 
         own, alike, others = self.scope.levels
-        printed = (published(self.found, one, case) for one, its in self._printed if its.id == case)
+        printed = (published(self.found, cost, case) for cost, its in self._printed if its.id == case)
         row = best([over(own), over(alike)]) or best([_far(over(others))])
         return row or (next(printed, None) if self.scope.printed else None)
 
@@ -113,7 +115,7 @@ class CostTable:
         levels: list[CostRow | None] = []
         for machines in self.scope.levels:
             if not any(levels) or machines is self.scope.alike:
-                row = self._over(machines, lambda one: one.row(key, is_any=is_any))
+                row = self._over(machines, lambda costs: costs.row(key, is_any=is_any))
                 row = row or self._lent(key, machines, is_any=is_any)
                 levels.append(_far(row) if machines is self.scope.others else row)
         row = best(levels) or self._published(key)
@@ -124,7 +126,7 @@ class CostTable:
     def _lent(self, key: RowKey, machines: Sequence[str], *, is_any: bool) -> CostRow | None:
         """A plain probe with what its action adds on other machines, where these machines know the probe alone."""
         added = None if key.action == PLAIN_ACTION else self.adds(key.action)
-        plain = self._over(machines, lambda one: one.row(key._replace(action=PLAIN_ACTION), is_any=is_any))
+        plain = self._over(machines, lambda costs: costs.row(key._replace(action=PLAIN_ACTION), is_any=is_any))
         if added is None or plain is None:
             return None
         basis, cost = "composed" if plain.is_measured else plain.basis, estimates.total([plain.cost, added])
@@ -133,15 +135,15 @@ class CostTable:
 
     def _published(self, key: RowKey) -> CostRow | None:
         """The greatest cost that others printed of a probe with the very action."""
-        every = ((one, case) for one, case in self._printed if case.probe == key.kind)
-        own = ((one, case.id) for one, case in every if SAME_ACTION.get(case.action, case.action) == key.action)
-        rows = (published(self.found, one, case) for one, case in own)
+        every = ((cost, case) for cost, case in self._printed if case.probe == key.kind)
+        own = ((cost, case.id) for cost, case in every if SAME_ACTION.get(case.action, case.action) == key.action)
+        rows = (published(self.found, cost, case) for cost, case in own)
         return max(rows, key=lambda row: row.cost.value, default=None)
 
     def _over(self, machines: Sequence[str], of: Callable[[MachineCosts], CostRow | None]) -> CostRow | None:
         """One row for all of some machines that know it; None where none does."""
-        rows = ((one, of(machine_costs(self.found, one, self.tracer))) for one in machines)
-        return over_machines([(one, for_next_run(row, self.found.spread)) for one, row in rows if row])
+        rows = ((machine, of(machine_costs(self.found, machine, self.tracer))) for machine in machines)
+        return over_machines([(machine, for_next_run(row, self.found.spread)) for machine, row in rows if row])
 
     def _on(self, machine: str) -> MachineCosts:
         return machine_costs(self.found, machine, self.tracer)
@@ -158,8 +160,8 @@ class CostTable:
         ]
 
 
-def published(found: Evidence, printed: PublishedCost, case: str) -> CostRow:
-    title = found.titles.get(case)
+def published(evidence: Evidence, printed: PublishedCost, case: str) -> CostRow:
+    title = evidence.titles.get(case)
     return CostRow(name=case, title=title, basis="published", printed=printed, cost=printed.cost, is_clear=True)
 
 
@@ -169,13 +171,13 @@ def _far(row: CostRow | None) -> CostRow | None:
 
 
 @once
-def cost_table(found: Evidence, scope: Scope, tracer: str) -> CostTable:
+def cost_table(evidence: Evidence, scope: Scope, tracer: str) -> CostTable:
     """The table of a tracer in a scope, made once of the same evidence."""
-    return CostTable(found, scope, tracer)
+    return CostTable(evidence, scope, tracer)
 
 
-def of_machine(found: Evidence, machine: str, tracer: str) -> CostTable:
-    return cost_table(found, Scope((machine,)), tracer)
+def of_machine(evidence: Evidence, machine: str, tracer: str) -> CostTable:
+    return cost_table(evidence, Scope((machine,)), tracer)
 
 
 STARTS = "starts of programs"
@@ -286,7 +288,7 @@ class ProbeGroup:
 
 def bounded(value: Estimate, groups: Iterable[ProbeGroup]) -> Estimate:
     """What grows with the rates of probes, without a high end where one of these is a lower bound."""
-    return value._replace(high=None) if any(one.is_lower_bound for one in groups) else value
+    return value._replace(high=None) if any(group.is_lower_bound for group in groups) else value
 
 
 def event(table: CostTable, group: ProbeGroup, here: HereCosts | None = None, threads: int = 1) -> CostRow | None:
@@ -317,25 +319,25 @@ def _summed(table: CostTable, group: ProbeGroup, threads: int) -> CostRow | None
     own = (PLAIN_ACTION, *own_actions(table.tracer))
     done = [SAME_ACTION.get(action, action) for action in group.actions if action not in own]
     wanted = [FILTER, *done] if group.has_filter and FILTER not in done else done
-    keys = {one: RowKey(group.kind, group.mechanism, one, group.frames, threads) for one in (PLAIN_ACTION, *wanted)}
+    keys = {term: RowKey(group.kind, group.mechanism, term, group.frames, threads) for term in (PLAIN_ACTION, *wanted)}
     rows = {action: row for action in dict.fromkeys(wanted) if (row := table.row(keys[action])) is not None}
     plain = None if rows else table.row(keys[PLAIN_ACTION])
     bases = rows or ({PLAIN_ACTION: plain} if plain else {})
-    adds = {one: table.adds(one) or (rows[one].cost._replace(low=0.0) if one in rows else None) for one in wanted}
+    adds = {term: table.adds(term) or (rows[term].cost._replace(low=0.0) if term in rows else None) for term in wanted}
     sums: list[tuple[Estimate, CostRow]] = []
     for action, base in bases.items():
         first = wanted.index(action) if action in wanted else len(wanted)
         rest = [*wanted[:first], *wanted[first + 1 :]]
-        more = [added for one in rest if (added := adds[one]) is not None]
+        more = [added for term in rest if (added := adds[term]) is not None]
         if len(more) == len(rest):
             sums.append((estimates.total([base.cost, *more]), base))
     if not sums or (group.unknown and table.highest is None):
         return None
-    cost, base = max(sums, key=lambda one: one[0].value)
+    cost, base = max(sums, key=lambda pair: pair[0].value)
     for other, _ in sums:
         cost = estimates.at_least(cost, other)
-    whole = [one for one in rows if len(wanted) > 1 and table.adds(one) is None and rows[one] is not base]
-    notes = [NOTES["whole-action"].format(action=one) for one in whole]
+    whole = [term for term in rows if len(wanted) > 1 and table.adds(term) is None and rows[term] is not base]
+    notes = [NOTES["whole-action"].format(action=term) for term in whole]
     for part in group.unknown:
         assert table.highest
         action, added = table.highest

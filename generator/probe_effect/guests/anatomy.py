@@ -126,7 +126,7 @@ _EXCHANGE = frozenset({0x86, 0x87})  # with memory it is locked without the pref
 
 def _x86_64(code: bytes) -> frozenset[Kind]:
     """Source: Intel, Software Developer's Manual, volume 2, appendix A (opcode map); group 5 of opcode FF by ModRM."""
-    at = next((place for place, byte in enumerate(code) if byte not in _PREFIXES), len(code) - 1)
+    at = next((index for index, byte in enumerate(code) if byte not in _PREFIXES), len(code) - 1)
     before, opcode = code[:at], code[at]
     modrm = code[at + 1] if at + 1 < len(code) else 0
     kinds: set[Kind] = set()
@@ -243,8 +243,8 @@ def _walked(places: Iterable[int], names: Sequence[str], told: Sequence[frozense
     """The instructions of one event by their kinds, for each stack of functions that it goes through."""
     counts: dict[Stack, Counter[str]] = {}
     stack, before, last = [USER], frozenset[Kind](), -1
-    for place in places:
-        function, kinds = names[place], told[place]
+    for index in places:
+        function, kinds = names[index], told[index]
         if function == USER:
             stack = [USER]
         elif stack[-1] != function:
@@ -258,9 +258,9 @@ def _walked(places: Iterable[int], names: Sequence[str], told: Sequence[frozense
                 stack[-1] = function
         counted = counts.setdefault(tuple(stack), Counter())
         counted["instructions"] += 1
-        counted["repetitions"] += "repeated" in kinds and place == last
+        counted["repetitions"] += "repeated" in kinds and index == last
         counted.update(kinds)
-        before, last = kinds, place
+        before, last = kinds, index
     return counts
 
 
@@ -307,12 +307,12 @@ class PathRecorder:
             raise HostNotReady(NO_SYMBOLS)
         answer = ask(request | {"looking": False, "symbols": True})
         row, own = answer["row"], _unpacked(answer["symbols"]) if "symbols" in answer else ""
-        one = taken(self._prefix, row["wall_ns"]) if row["status"] == "ok" else None
-        if one is None:
+        recording = taken(self._prefix, row["wall_ns"]) if row["status"] == "ok" else None
+        if recording is None:
             return
         symbols = Symbols([*self._functions.splitlines(), *own.splitlines()])
         operations = row["operations"] or row["events"]
-        self._found[key] = path = path_of(one, key, operations, symbols, self.machine)
+        self._found[key] = path = path_of(recording, key, operations, symbols, self.machine)
         if path is None:
             self.tell(f"{key.case} with {key.tracer}: no event could be distinguished")
         elif path.alike < path.recorded:

@@ -178,21 +178,28 @@ def userland(unpacked: debian.Unpacked, python: Sysroot, cache: Path) -> Path:
     return archive(unpacked.folder, target)
 
 
-def from_elsewhere(one: Wanted, unpacked: debian.Unpacked, cache: Path) -> Path:
+def from_elsewhere(wanted_tracer: Wanted, unpacked: debian.Unpacked, cache: Path) -> Path:
     """A tracer of another release in a place of its own, with what runs it there."""
-    target = _kept(cache, f"{one.tracer}-{unpacked.digest}")
+    target = _kept(cache, f"{wanted_tracer.tracer}-{unpacked.digest}")
     if target.is_file():
         return target
     cache.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=cache) as fresh:
         root = Path(fresh) / "root"
-        shutil.copytree(unpacked.folder, _inside(root, one.place), symlinks=True, copy_function=os.link)
-        _write(_inside(root, one.path), wrapper(unpacked.system, Path(one.place), one.program), is_program=True)
+        shutil.copytree(unpacked.folder, _inside(root, wanted_tracer.place), symlinks=True, copy_function=os.link)
+        _write(
+            _inside(root, wanted_tracer.path),
+            wrapper(unpacked.system, Path(wanted_tracer.place), wanted_tracer.program),
+            is_program=True,
+        )
         # What a program reads itself, as DTrace its D libraries, it looks for in its own folders and nowhere else.
-        for name in (f"usr/lib/{unpacked.system.triplet}/{one.program}", f"usr/share/{one.program}"):
+        for name in (
+            f"usr/lib/{unpacked.system.triplet}/{wanted_tracer.program}",
+            f"usr/share/{wanted_tracer.program}",
+        ):
             if (unpacked.folder / name).is_dir():
                 (root / name).parent.mkdir(parents=True, exist_ok=True)
-                (root / name).symlink_to(f"{one.place}/{name}")
+                (root / name).symlink_to(f"{wanted_tracer.place}/{name}")
         return archive(root, target)
 
 
@@ -218,8 +225,8 @@ def own(
         _program_inside(_inside(root, LIBRARY), python)
         copies = {path: f"{WORKLOADS}/{path.name}" for path in programs} | {path: in_guest(path) for path in scripts}
         copies |= {kernel.config: f"{CONFIG}/config"} if kernel.config else {}
-        for path, place in copies.items():
-            _copy(path, _inside(root, place))
+        for path, target in copies.items():
+            _copy(path, _inside(root, target))
         if compiled := [path for path in scripts if path.name.endswith(TOOLS["libbpf"].ending)]:
             prebuild(compiled, _inside(root, PREBUILT), cache, sdk)
         hashed = hashlib.sha256()
@@ -242,8 +249,8 @@ def _kept(cache: Path, name: str) -> Path:
     return cache / "archives" / FORM / f"{name}.cpio"
 
 
-def _inside(root: Path, place: str) -> Path:
-    return root / place.removeprefix("/")
+def _inside(root: Path, path: str) -> Path:
+    return root / path.removeprefix("/")
 
 
 def _copy(source: Path, target: Path) -> None:
@@ -300,15 +307,15 @@ def assemble(
     Raises: HostNotReady where a program or package cannot be had; ProbeEffectError where something cannot be made.
     """
     debian.check_programs(host_programs(architecture))
-    native = [one for one in tracers if one.release is None]
-    names = sorted({name for one in native for name in one.packages})
+    native = [wanted_tracer for wanted_tracer in tracers if wanted_tracer.release is None]
+    names = sorted({name for wanted_tracer in native for name in wanted_tracer.packages})
     own_release = debian.DebianRelease(USERLAND, cache, architecture)
     base, sdk = own_release.unpack([*BASE_PACKAGES, *names]), own_release.unpack(SDK_PACKAGES).system
     python = debian.DebianRelease(USERLAND, cache, debian.of_the_host()).unpack(PYTHON_PACKAGES).system
     others = {
-        one: debian.DebianRelease(one.release, cache, architecture).unpack([one.package])
-        for one in tracers
-        if one.release and one.package
+        wanted_tracer: debian.DebianRelease(wanted_tracer.release, cache, architecture).unpack([wanted_tracer.package])
+        for wanted_tracer in tracers
+        if wanted_tracer.release and wanted_tracer.package
     }
     programs = {
         source: build(source, cache, system=sdk, more=MARKED if records else ())
@@ -319,12 +326,16 @@ def assemble(
     scripts = sorted(path for work in works for path in work.folder.iterdir() if path.name.endswith(endings))
     archives = (
         userland(base, python, cache),
-        *(from_elsewhere(one, unpacked, cache) for one, unpacked in others.items()),
+        *(from_elsewhere(wanted_tracer, unpacked, cache) for wanted_tracer, unpacked in others.items()),
         own(kernel, compiled, scripts, python=python, sdk=sdk, cache=cache),
     )
     packages = {"kernel": kernel.origin, "userland": base.origin("libc6")}
-    packages |= {one.word: base.origin(one.packages[0]) for one in native if one.packages}
-    packages |= {one.word: unpacked.origin(str(one.package)) for one, unpacked in others.items()}
+    packages |= {
+        wanted_tracer.word: base.origin(wanted_tracer.packages[0]) for wanted_tracer in native if wanted_tracer.packages
+    }
+    packages |= {
+        wanted_tracer.word: unpacked.origin(str(wanted_tracer.package)) for wanted_tracer, unpacked in others.items()
+    }
     emulator = find_emulator(architecture, cache)
     return Assembly(emulator, Image(kernel.image, archives), programs, packages, kernel.config)
 

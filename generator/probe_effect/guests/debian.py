@@ -182,7 +182,7 @@ class DebianRelease:
             return {}
         output = self._answer(["apt-cache", *self._options(), "madison", *images])
         fields = ([field.strip() for field in line.split("|")] for line in output.splitlines())
-        return {name: version for name, version, place in fields if place.endswith("Packages")}
+        return {name: version for name, version, source in fields if source.endswith("Packages")}
 
     def _located(self, package: str) -> str:
         self._update()

@@ -156,8 +156,8 @@ LONGEST_SETTLING_S = 3.0
 class GuestRequests:
     """What the program inside can be asked to do: one method for each word of a request."""
 
-    def __init__(self, root: Path = ROOT, known: Callable[[], dict[str, Tracer]] = known_tracers) -> None:
-        self._root, self._known = root, known
+    def __init__(self, root: Path = ROOT, all_tracers: Callable[[], dict[str, Tracer]] = known_tracers) -> None:
+        self._root, self._known = root, all_tracers
         self._tracers: dict[str, Tracer] = {}
 
     def facts(self, request: Message) -> Message:

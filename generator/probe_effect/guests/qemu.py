@@ -89,23 +89,23 @@ def compile_python(system: Sysroot, *folders: Path) -> None:
     )
 
 
-def foreign(system: Sysroot, program: str, place: Path | None = None) -> list[str]:
-    """The words that run a program of another system with its own loader and libraries, when it is in `place`.
+def foreign(system: Sysroot, program: str, location: Path | None = None) -> list[str]:
+    """The words that run a program of another system with its own loader and libraries, when it is in `location`.
 
     Raises: ProbeEffectError where it has no such program.
     """
-    root, place = system.root, place or system.root
+    root, location = system.root, location or system.root
     loader = _only(root, LOADERS[system.machine]).relative_to(root)
     path = next((folder for folder in PROGRAM_FOLDERS if (root / folder / program).exists()), None)
     if path is None:
         raise ProbeEffectError(f"{program}: no such program in its package")
-    libraries = ":".join(f"{place}/{folder}/{system.triplet}" for folder in ("lib", "usr/lib"))
-    return [str(place / loader), "--library-path", libraries, str(place / path / program)]
+    libraries = ":".join(f"{location}/{folder}/{system.triplet}" for folder in ("lib", "usr/lib"))
+    return [str(location / loader), "--library-path", libraries, str(location / path / program)]
 
 
-def wrapper(system: Sysroot, place: Path, program: str) -> str:
-    """A shell script that runs `program` of the system, when that is in the folder `place`."""
-    command = " ".join(foreign(system, program, place))
+def wrapper(system: Sysroot, location: Path, program: str) -> str:
+    """A shell script that runs `program` of the system, when that is in the folder `location`."""
+    command = " ".join(foreign(system, program, location))
     comment = "# A program of another release of Debian: with that release's loader and libraries."
     return f'#!/bin/sh\n{comment}\nexec {command} "$@"\n'
 

@@ -206,7 +206,7 @@ class EmulatedMachine(Testbed):
         emulator = self.assembly.emulator
         made = " ".join([str(emulator.version()), *emulator.options(self.accelerator)])
         host = {} if self.metric == "instructions" else {"host": f"Linux {os.uname().release}"}
-        mechanisms = {place: made for place, made in sorted(self._mechanisms.items()) if made}
+        mechanisms = {cell: made for cell, made in sorted(self._mechanisms.items()) if made}
         return Origins(mechanisms, packages | {"emulator": made} | host, dict(sorted(self._program_runs.items())))
 
     def paths(self) -> Sequence[EventPath]:

@@ -172,7 +172,7 @@ def _compile(command: Sequence[str], source: Path, path: Path, link: Sequence[st
             raise ProbeEffectError(msg)
         digest = Path(folder) / "digest"
         digest.write_text(hashlib.sha256(made.read_bytes()).hexdigest(), encoding="ascii")
-        for file, place in ((made, path), (digest, _digest_file(path))):
+        for file, target in ((made, path), (digest, _digest_file(path))):
             with file.open("rb") as written:
                 os.fsync(written.fileno())  # else a power cut may leave the name without the content
-            file.replace(place)  # in one step: another run may be looking
+            file.replace(target)  # in one step: another run may be looking

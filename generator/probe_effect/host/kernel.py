@@ -28,10 +28,12 @@ FACILITIES: dict[Need, dict[str, Any]] = _FACTS["facilities"]
 _WHY: dict[str, str] = _FACTS["tracefs"]
 CLOSED, NOT_MOUNTED, MAY_NOT_MOUNT = _WHY["closed"], _WHY["not_mounted"], _WHY["may_not_mount"]
 
-FTRACE_TRACERS: dict[Need, str] = {need: one["tracer"] for need, one in FACILITIES.items() if "tracer" in one}
+FTRACE_TRACERS: dict[Need, str] = {
+    need: facility["tracer"] for need, facility in FACILITIES.items() if "tracer" in facility
+}
 """Facility to its word in `available_tracers` and `current_tracer`."""
 
-ON_FTRACE = frozenset(need for need, one in FACILITIES.items() if "on_ftrace" in one)
+ON_FTRACE = frozenset(need for need, facility in FACILITIES.items() if "on_ftrace" in facility)
 """Facilities that patch the entry of functions through ftrace."""
 
 BTF = "sys/kernel/btf/vmlinux"
@@ -79,7 +81,7 @@ def missing(need: Need, root: Path) -> str | None:
 def tracefs_folder(root: Path) -> Path | None:
     """Where tracefs is mounted and open to us; None where it is not."""
     try:
-        return next((root / place for place in TRACEFS if (root / place / "events").is_dir()), None)
+        return next((root / folder for folder in TRACEFS if (root / folder / "events").is_dir()), None)
     except PermissionError:
         return None
 
@@ -89,10 +91,10 @@ def tracefs_missing(root: Path) -> str | None:
     return None if tracefs_folder(root) else no_tracefs(root)
 
 
-def is_empty(place: Path) -> bool:
+def is_empty(folder: Path) -> bool:
     """Whether a folder is there with nothing in it: what is not mounted there, or was bound before it was mounted."""
     try:
-        return not any(place.iterdir())
+        return not any(folder.iterdir())
     except OSError:
         return False
 
@@ -139,8 +141,8 @@ def _nop10_refused(root: Path) -> str | None:
 
 
 def _functions_missing(need: Need, root: Path) -> str | None:
-    for place in TRACEFS:
-        functions = root / place / "available_filter_functions"
+    for folder in TRACEFS:
+        functions = root / folder / "available_filter_functions"
         try:
             with functions.open("rb") as file:
                 return None if file.read(1) else f"this kernel lists no function that can be traced in /{functions}"
@@ -165,8 +167,8 @@ def _is_offered(need: Need, root: Path) -> bool:
     if need == "fentry" and (kernel_config(root) or {facility["option"]: "y"}).get(facility["option"]) != "y":
         return False  # on arm64 functions could be traced long before (Linux 6.4)
     if "tracer" in facility:
-        return any(facility["tracer"] in ftrace_tracers(root / place) for place in TRACEFS)
-    return any((root / sign.format(tracefs=place)).exists() for sign in facility["signs"] for place in TRACEFS)
+        return any(facility["tracer"] in ftrace_tracers(root / folder) for folder in TRACEFS)
+    return any((root / sign.format(tracefs=folder)).exists() for sign in facility["signs"] for folder in TRACEFS)
 
 
 def _has_none(need: Need, root: Path) -> str:
@@ -211,14 +213,14 @@ def mount_for_good(root: Path = ROOT) -> Sequence[str]:
     absent = _absent(root)
     if (refusal := _mount(absent, root, for_good=True)) is not None:
         raise refusal
-    return [f"/{place}" for _, place in absent]
+    return [f"/{mount_point}" for _, mount_point in absent]
 
 
 def _absent(root: Path) -> list[tuple[str, str]]:
     """The kinds of file system, with their places, that root could mount for tracefs and nobody has."""
     if os.geteuid() != 0 or not sys.platform.startswith("linux") or tracefs_folder(root) is not None:
         return []
-    return [(kind, place) for kind, place in PLACES if is_empty(root / place)]
+    return [(kind, mount_point) for kind, mount_point in PLACES if is_empty(root / mount_point)]
 
 
 def _mount(absent: Sequence[tuple[str, str]], root: Path, *, for_good: bool) -> OSError | None:
@@ -227,9 +229,9 @@ def _mount(absent: Sequence[tuple[str, str]], root: Path, *, for_good: bool) -> 
         if not for_good:
             _asked(libc.unshare(CLONE_NEWNS), "unshare")
             _asked(libc.mount(None, b"/", None, ctypes.c_ulong(MS_REC | MS_SLAVE), None), "/")
-        for kind, place in absent:
-            target = os.fsencode(root / place)
-            _asked(libc.mount(b"nodev", target, kind.encode(), ctypes.c_ulong(0), None), f"/{place}")
+        for kind, mount_point in absent:
+            target = os.fsencode(root / mount_point)
+            _asked(libc.mount(b"nodev", target, kind.encode(), ctypes.c_ulong(0), None), f"/{mount_point}")
     except OSError as refusal:
         return refusal
     return None

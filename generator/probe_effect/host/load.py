@@ -143,14 +143,14 @@ def tightest_quota(root: Path = ROOT) -> Quota | None:
 
 def throttlings(root: Path = ROOT) -> dict[str, Throttling]:
     """How often each of these cgroups with a quota was stopped, by its folder, since it was made."""
-    found = {}
+    by_folder = {}
     for folder in _groups(root):
         if _quota(root, folder):
             pairs = (line.split() for line in (read_text(root, f"{folder}/cpu.stat") or "").splitlines())
             counts = {pair[0]: int(pair[1]) for pair in pairs}
             throttled_ns = counts.get("throttled_time", 1000 * counts.get("throttled_usec", 0))
-            found[folder] = Throttling(counts.get("nr_periods", 0), counts.get("nr_throttled", 0), throttled_ns)
-    return found
+            by_folder[folder] = Throttling(counts.get("nr_periods", 0), counts.get("nr_throttled", 0), throttled_ns)
+    return by_folder
 
 
 def throttled_since(before: dict[str, Throttling], earlier: Throttling | None, root: Path = ROOT) -> Throttling | None:

@@ -286,5 +286,5 @@ def _clock_advice(root: Path, source: str | None) -> str:
 
 def _warning(name: str, **facts: object) -> MachineWarning:
     own = CONDITIONS[name]
-    found, why, advice = (text.format(**facts) for text in (own.found, own.why, own.advice))
-    return MachineWarning(name, found, why, advice, own.measure)
+    finding, why, advice = (text.format(**facts) for text in (own.found, own.why, own.advice))
+    return MachineWarning(name, finding, why, advice, own.measure)

@@ -85,14 +85,14 @@ class SubmissionBundle:
 def read_bundles(submissions: Iterable[SubmissionFolder], data: DataFolder) -> list[SubmissionBundle]:
     """A bundle for each machine, in the order of the folders. Raises: BadData, UsageError."""
     by_target: dict[str, Item] = {}
-    for one in submissions:
-        document, problems = read_machine_file(one.machine_file, data.relative(one.machine_file))
+    for submission in submissions:
+        document, problems = read_machine_file(submission.machine_file, data.relative(submission.machine_file))
         if document is None:
             raise BadData(problems)
-        other = by_target.setdefault(one.id, Item(one, document))
-        if other.submission.folder != one.folder:
-            msg = f"{one.folder}: has the place of {other.submission.folder} in the repository, {one.id}. Rename one."
-            raise UsageError(msg)
+        other = by_target.setdefault(submission.id, Item(submission, document))
+        if other.submission.folder != submission.folder:
+            taken = f"{other.submission.folder} in the repository, {submission.id}"
+            raise UsageError(f"{submission.folder}: has the place of {taken}. Rename one.")
     machines = grouped_by(by_target.values(), lambda item: item.submission.machine)
     return [SubmissionBundle(name, items) for name, items in machines.items()]
 
@@ -155,14 +155,14 @@ def marks_of_host(root: Path = ROOT, environment: Mapping[str, str] | None = Non
         users.append(pwd.getpwuid(os.getuid()).pw_name)
     serials = [(read_text(root, path) or "").strip("\0 ") for path in KNOWN["serials"]]
     serials += re.findall(r"^Serial\s*: (\w+)$", read_text(root, "proc/cpuinfo") or "", re.MULTILINE)
-    found = {
+    by_kind = {
         "host name": [part for name in hosts for part in (name, name.partition(".")[0])],
         "user name": users,
         "home folder": [variables.get(name, "") for name in ("HOME", "XDG_CACHE_HOME")],
         "network address": _addresses(root),
         "serial number": serials,
     }
-    marks = dict.fromkeys(Mark(kind, text) for kind, texts in found.items() for text in texts)
+    marks = dict.fromkeys(Mark(kind, text) for kind, texts in by_kind.items() for text in texts)
     return [mark for mark in marks if _tells(mark)]
 
 

@@ -39,9 +39,9 @@ RANGE_FACTOR = 2.0
 NEGATIVE = "less than no tracing, beyond the noise floor: nothing that a tracer does explains that"
 
 
-def remarks(new: Submission, known: Iterable[Submission]) -> list[report.RemarkRow]:
+def remarks(new: Submission, submissions: Iterable[Submission]) -> list[report.RemarkRow]:
     """What is to be looked at in each case of a submission, beside those published; what may be wrong comes first."""
-    own, others = facts_of_submission(new), of_kind(new, known).values()
+    own, others = facts_of_submission(new), of_kind(new, submissions).values()
     comparable = (runs for runs in others if likeness(own, facts_of_submission(runs[0])).comparable)
     like = [list(current(runs).values()) for runs in comparable]
     rows = []
@@ -57,28 +57,28 @@ def remarks(new: Submission, known: Iterable[Submission]) -> list[report.RemarkR
     return sorted(rows, key=lambda row: not row.is_odd)
 
 
-def _out_of_range(one: Number, machines: Iterable[Sequence[Number]]) -> Iterator[str]:
-    own, others = extent(one), []
-    wanted = one.case, tool_of(one.tracer), one.level
+def _out_of_range(number: Number, machines: Iterable[Sequence[Number]]) -> Iterator[str]:
+    own, others = extent(number), []
+    wanted = number.case, tool_of(number.tracer), number.level
     for numbers in machines:  # the first cost of each for the same case, tool and level
         same = (other for other in numbers if (other.case, tool_of(other.tracer), other.level) == wanted)
         others += [cost for other in same if (cost := extent(other)) is not None][:1]
     if own is None or own.low is None or own.high is None or not others:
         return
-    lowest, highest = min(found.value for found in others), max(found.value for found in others)
+    lowest, highest = min(estimate.value for estimate in others), max(estimate.value for estimate in others)
     if own.low <= RANGE_FACTOR * highest and own.high >= lowest / RANGE_FACTOR:
         return
     where = "above the highest" if own.low > RANGE_FACTOR * highest else "below the lowest"
-    scale = units.DURATION if one.is_time else units.INSTRUCTIONS
-    known = units.quantity(highest if where.startswith("above") else lowest, scale)
+    scale = units.DURATION if number.is_time else units.INSTRUCTIONS
+    limit = units.quantity(highest if where.startswith("above") else lowest, scale)
     among = f"{units.count(len(others))} like machine{'s' if len(others) > 1 else ''}"
     factor = units.trimmed(RANGE_FACTOR)
-    yield f"{units.interval(own, scale)} is by more than {factor} times {where} of {among}, {known}"
+    yield f"{units.interval(own, scale)} is by more than {factor} times {where} of {among}, {limit}"
 
 
-def extent(one: Number) -> Estimate | None:
+def extent(number: Number) -> Estimate | None:
     """The cost with its ends; None where it is none to compare with."""
-    return one.cost if one.is_sound and (one.distinguishable or not one.is_time) else None
+    return number.cost if number.is_sound and (number.distinguishable or not number.is_time) else None
 
 
 MOST_TOLD = 3
@@ -117,18 +117,24 @@ class Shows(NamedTuple):
 
 def shows(new: Submission, base: Catalogue) -> Shows:
     """What a submission of times adds to `base`; nothing of instructions, or of suites that guide nobody."""
-    found = evidence(replace(base, active=(*base.active, new)))
-    timed = (one for one in new.numbers if one.is_time and one.is_sound and one.case in found.case_of)
-    own = {one.key: one for one in timed if one.is_clear and found.case_of[one.case].counted_by != "nothing"}
+    all_evidence = evidence(replace(base, active=(*base.active, new)))
+    timed = (
+        number for number in new.numbers if number.is_time and number.is_sound and number.case in all_evidence.case_of
+    )
+    own = {
+        number.key: number
+        for number in timed
+        if number.is_clear and all_evidence.case_of[number.case].counted_by != "nothing"
+    }
     if not own:
         return Shows()
-    known = models(evidence(base))
-    printed = [Beside(one.key, one.known_cost, other, is_printed=True) for one, other in _printed(base, own)]
+    all_models = models(evidence(base))
+    printed = [Beside(number.key, number.known_cost, other, is_printed=True) for number, other in _printed(base, own)]
     estimated = [
-        Beside(key, own[key].known_cost, ratio.times(own[key].known_cost.value / one.ratio), is_printed=False)
-        for one in judged(found, new.machine)
-        if one.ratio and (key := Key(one.case, one.tracer, None)) in own
-        if (ratio := known.held(one.kind, has_exceptions=one.has_exceptions))
+        Beside(key, own[key].known_cost, ratio.times(own[key].known_cost.value / calibration.ratio), is_printed=False)
+        for calibration in judged(all_evidence, new.machine)
+        if calibration.ratio and (key := Key(calibration.case, calibration.tracer, None)) in own
+        if (ratio := all_models.held(calibration.kind, has_exceptions=calibration.has_exceptions))
     ]
     lines = [*_firsts(new, base, list(own.values())), *_agreement(printed), *_trial(estimated)]
     return Shows(tuple(lines), (*printed, *estimated))
@@ -140,12 +146,14 @@ def over_releases(new: Submission, after: Catalogue) -> Iterator[str]:
     What leads to them comes before what leads from them to the next release, and the largest first.
     """
     each = series(after)
-    counts = sum(one.submission.id == new.id and one.cost is not None for found in each for one in found.all())
+    counts = sum(
+        number.submission.id == new.id and number.cost is not None for matrix in each for number in matrix.all()
+    )
     changes = [
-        (one, found)
-        for found in each
-        for one in series_changes(found)
-        if new.id in {one.first.submission.id, one.second.submission.id}
+        (case_comparison, matrix)
+        for matrix in each
+        for case_comparison in series_changes(matrix)
+        if new.id in {case_comparison.first.submission.id, case_comparison.second.submission.id}
     ]
     changes.sort(key=lambda told: (told[0].second.submission.id != new.id, -abs(told[0].change_ratio or 0)))
     yield from (f"Over releases of Linux: {kernel_changes.series_sentence(*told)}." for told in changes[:MOST_TOLD])
@@ -159,7 +167,7 @@ def over_releases(new: Submission, after: Catalogue) -> Iterator[str]:
 
 def _printed(base: Catalogue, own: Mapping[Key, Number]) -> Iterator[tuple[Number, Estimate]]:
     """Each number that others printed with the same tool, and from where to where their figures reach."""
-    for case, numbers in grouped_by(own.values(), lambda one: one.case).items():
+    for case, numbers in grouped_by(own.values(), lambda number: number.case).items():
         for pairs in grouped_by(of_case(base, case, numbers), lambda pair: pair.measured.key).values():
             costs = sorted(float(pair.figure.cost_ns or 0) for pair in pairs)
             yield pairs[0].measured, Estimate(costs[0], costs[0], costs[-1])
@@ -167,12 +175,18 @@ def _printed(base: Catalogue, own: Mapping[Key, Number]) -> Iterator[tuple[Numbe
 
 def _firsts(new: Submission, base: Catalogue, own: Sequence[Number]) -> Iterator[str]:
     kind, before = facts_of_submission(new).kind, dict[str, set[str]]()
-    for case in {one.case for one in own}:
-        before[case] = {facts_of_submission(one.submission).kind for one in base.numbers.of_case(case) if extent(one)}
-    first = {one.case: one for one in sorted(own, key=lambda one: one.tracer, reverse=True) if not before[one.case]}
+    for case in {number.case for number in own}:
+        before[case] = {
+            facts_of_submission(number.submission).kind for number in base.numbers.of_case(case) if extent(number)
+        }
+    first = {
+        number.case: number
+        for number in sorted(own, key=lambda number: number.tracer, reverse=True)
+        if not before[number.case]
+    }
     told = [
-        f"{base.titles[case]} {units.interval(one.cost, units.DURATION)} with {names.tool_with_version(one)}"
-        for case, one in sorted(first.items())
+        f"{base.titles[case]} {units.interval(number.cost, units.DURATION)} with {names.tool_with_version(number)}"
+        for case, number in sorted(first.items())
     ]
     if told:
         yield _named("First times, of one event", told)
@@ -188,7 +202,7 @@ def _named(lead: str, items: Sequence[str]) -> str:
 
 
 def _agreement(printed: Sequence[Beside]) -> Iterator[str]:
-    out = sorted(one.times for one in printed if not one.holds)
+    out = sorted(pair.times for pair in printed if not pair.holds)
     if printed:
         span = units.span(Estimate(out[0], out[0], out[-1]), units.TIMES) if out else ""
         rest = f"; the others are {span} the nearest figure" if out else ""
@@ -197,7 +211,7 @@ def _agreement(printed: Sequence[Beside]) -> Iterator[str]:
 
 def _trial(estimated: Sequence[Beside]) -> Iterator[str]:
     if estimated:
-        held = sum(one.holds for one in estimated)
+        held = sum(pair.holds for pair in estimated)
         share = held / len(estimated)
         verdict = "the model stands" if share >= LEAST_SHARE else "the model is refuted on this machine"
         if len(estimated) < FEWEST_CASES:
@@ -226,7 +240,10 @@ def report_of(files: TreeDifference, problems: Iterable[Problem], base: str, hea
         warnings=sum(group.times for group in groups if group.first.severity == "warning"),
         odd_cases=0,
         beside={change: number for change, paths in of_change.items() if (number := len(beside.intersection(paths)))},
-        problems=_listed(_row(report.ProblemRow, one.first, message=one.message, times=one.times) for one in groups),
+        problems=_listed(
+            _row(report.ProblemRow, problem_group.first, message=problem_group.message, times=problem_group.times)
+            for problem_group in groups
+        ),
         files=_listed(
             _row(report.FileRow, change=change, path=path, beside=path in beside)
             for change, paths in of_change.items()
@@ -236,40 +253,56 @@ def report_of(files: TreeDifference, problems: Iterable[Problem], base: str, hea
 
 
 def with_data(
-    found: ReviewReport, base: Catalogue, head: DataFolder, files: TreeDifference, unsound: Collection[str]
+    review: ReviewReport, base: Catalogue, head: DataFolder, files: TreeDifference, unsound: Collection[str]
 ) -> ReviewReport:
     """The report with what `head` would publish beside `base`, each list in a stable order.
 
     Submissions and sources that `checks` found `unsound`, by id, are excluded.
     """
-    results = [one for one in files.things("results", 2) if one not in unsound]
-    published = [one for one in files.things("published", 1) if one not in unsound]
-    folders = [SubmissionFolder(head.results / one) for one in results if (head.results / one).is_dir()]
+    results = [submission_id for submission_id in files.things("results", 2) if submission_id not in unsound]
+    published = [source_id for source_id in files.things("published", 1) if source_id not in unsound]
+    folders = [
+        SubmissionFolder(head.results / submission_id)
+        for submission_id in results
+        if (head.results / submission_id).is_dir()
+    ]
     submissions = read_submissions(folders, head, [])
     places = (head.root / "published" / source for source in published)
-    sources = [*filter(None, (read_published(place, head, []) for place in places if place.is_dir()))]
+    sources = [*filter(None, (read_published(folder, head, []) for folder in places if folder.is_dir()))]
     log, _ = read_changes(head)
     changes = log.changes if log else base.changes
     gone = changed_ids(changes, "withdrawn")
     before = _numbers(base.active, base.sources, {*results, *published, *gone})
-    after = _numbers((one for one in submissions if one.id not in gone), sources, {*results, *published})
-    known = {one.id for one in base.everything} | {one.id for one in base.sources}
-    new = [replace(one, titles=base.titles) for one in submissions if one.id not in known]
+    after = _numbers(
+        (submission for submission in submissions if submission.id not in gone), sources, {*results, *published}
+    )
+    all_ids = {submission.id for submission in base.everything} | {
+        published_source.id for published_source in base.sources
+    }
+    new = [replace(submission, titles=base.titles) for submission in submissions if submission.id not in all_ids]
     together = replace(base, active=(*base.active, *new))
-    rows = [_submission(one, base, together) for one in new]
-    new_sources = (one for one in sources if one.id not in known)
-    new_changes = (one for one in changes if one not in base.changes)
+    rows = [_submission(submission, base, together) for submission in new]
+    new_sources = (published_source for published_source in sources if published_source.id not in all_ids)
+    new_changes = (change for change in changes if change not in base.changes)
     of_data = {
         "odd_cases": sum(remark.is_odd for row in rows for remark in row.remarks.rows),
         "of_project": sum(row.of_project for row in rows),
         "submissions": _listed(rows),
         "sources": _listed(
-            _row(report.SourceRow, one, title=one.document.title, figures=len(one.figures)) for one in new_sources
+            _row(
+                report.SourceRow,
+                published_source,
+                title=published_source.document.title,
+                figures=len(published_source.figures),
+            )
+            for published_source in new_sources
         ),
-        "changes": _listed(_row(report.ChangeRow, one, more=max(0, len(one.what) - MAX_FEW)) for one in new_changes),
+        "changes": _listed(
+            _row(report.ChangeRow, change, more=max(0, len(change.what) - MAX_FEW)) for change in new_changes
+        ),
         "numbers": _listed(_number_rows(before, after)),
     }
-    return ReviewReport.model_validate(dict(found) | of_data)
+    return ReviewReport.model_validate(dict(review) | of_data)
 
 
 def _number_rows(before: NumbersById, after: NumbersById) -> Iterator[report.NumberRow]:
@@ -286,15 +319,15 @@ def _numbers(
     submissions: Iterable[Submission], sources: Iterable[PublishedSource], wanted: Collection[str]
 ) -> NumbersById:
     """The numbers of those submissions and sources that are wanted, by the id that the site's addresses have."""
-    found: NumbersById = {}
-    for one in submissions:
-        if one.id in wanted:
-            kind: NumberKind = "cost" if one.metric == "time" else "count"
-            found |= {number.id: (kind, number.cost) for number in one.numbers if number.cost is not None}
+    by_id: NumbersById = {}
+    for submission in submissions:
+        if submission.id in wanted:
+            kind: NumberKind = "cost" if submission.metric == "time" else "count"
+            by_id |= {number.id: (kind, number.cost) for number in submission.numbers if number.cost is not None}
     for source in sources:
         if source.id in wanted:
-            found |= {f"{source.id}#{figure.figure}": ("figure", figure) for figure in source.figures}
-    return found
+            by_id |= {f"{source.id}#{figure.figure}": ("figure", figure) for figure in source.figures}
+    return by_id
 
 
 FIGURE_UNITS = {"percent": "%", "us": "µs", "hz": "/s"}
@@ -328,9 +361,11 @@ def _line(text: str) -> str:
     return (line if len(line) <= MAX_LINE else f"{line[: MAX_LINE - 1]}…") or units.MISSING
 
 
-def _submission(one: Submission, base: Catalogue, together: Catalogue) -> report.SubmissionRow:
-    document, near = one.document, nearest(one, base.active)
-    shown = shows(one, base) if one.metric == "time" else Shows(tuple(over_releases(one, together)))
+def _submission(submission: Submission, base: Catalogue, together: Catalogue) -> report.SubmissionRow:
+    document, near = submission.document, nearest(submission, base.active)
+    shown = (
+        shows(submission, base) if submission.metric == "time" else Shows(tuple(over_releases(submission, together)))
+    )
     # Each case to what others printed of it, and to its estimate, and whether the cost lies inside.
     cells: dict[Key, dict[str, str]] = {}
     for cost in shown.beside:
@@ -338,51 +373,61 @@ def _submission(one: Submission, base: Catalogue, together: Catalogue) -> report
         cells.setdefault(cost.key, {})["printed" if cost.is_printed else "estimated"] = words
     return _row(
         report.SubmissionRow,
-        one,
-        name=names.machine_name(one),
+        submission,
+        name=names.machine_name(submission),
         tier=parts.tier(document),
         submitter=document.submitter.name,
         blocks=document.run.blocks,
-        baseline_ns=one.baseline.value if one.baseline and one.metric == "time" else None,
-        cases=_listed(_case(number, cells.get(number.key, {})) for number in one.numbers),
-        remarks=_listed(remarks(one, base.active)),
+        baseline_ns=submission.baseline.value if submission.baseline and submission.metric == "time" else None,
+        cases=_listed(_case(number, cells.get(number.key, {})) for number in submission.numbers),
+        remarks=_listed(remarks(submission, base.active)),
         of_project=document.provenance.kind == "project",
         shows=shown.lines,
         nearest=_row(
             report.NearestRow,
             near.likeness,
             name=names.machine_name(near.newest),
-            sentences=_sentences([found for found in near.comparisons if found.first.is_time], one),
-            compared=_listed(_compared(found) for found in near.comparisons),
+            sentences=_sentences(
+                [case_comparison for case_comparison in near.comparisons if case_comparison.first.is_time], submission
+            ),
+            compared=_listed(_compared(case_comparison) for case_comparison in near.comparisons),
         )
         if near
         else None,
     )
 
 
-def _case(one: Number, beside: Mapping[str, str]) -> report.CaseRow:
-    notes = [one.note] if one.is_time else [*one.faults, one.note]
-    cost = interval_json(one.cost, "cost", "ns") if one.is_time else spread_json(one.cost, "cost")
-    note, floor_ns = "; ".join(filter(None, notes)) or None, one.time.noise_floor_ns
-    loss_ratio = one.event.loss_ratio
-    return _row(report.CaseRow, one, note=note, noise_floor_ns=floor_ns, loss_ratio=loss_ratio, **cost, **beside)
+def _case(number: Number, beside: Mapping[str, str]) -> report.CaseRow:
+    notes = [number.note] if number.is_time else [*number.faults, number.note]
+    cost = interval_json(number.cost, "cost", "ns") if number.is_time else spread_json(number.cost, "cost")
+    note, floor_ns = "; ".join(filter(None, notes)) or None, number.time.noise_floor_ns
+    loss_ratio = number.event.loss_ratio
+    return _row(report.CaseRow, number, note=note, noise_floor_ns=floor_ns, loss_ratio=loss_ratio, **cost, **beside)
 
 
-def _sentences(timed: Sequence[Comparison], one: Submission) -> tuple[str, ...]:
-    here = f"on {names.machine_name(one)}"
+def _sentences(timed: Sequence[Comparison], submission: Submission) -> tuple[str, ...]:
+    here = f"on {names.machine_name(submission)}"
     return (comparison.summary(timed, here), comparison.chance(timed)) if timed else ()
 
 
-def _compared(found: Comparison) -> report.ComparedRow:
-    if found.first.is_time:
-        before, after = (units.interval(one.cost, units.DURATION) for one in (found.first, found.second))
-        difference, ratio = comparison.cells(found)[:2]
+def _compared(case_comparison: Comparison) -> report.ComparedRow:
+    if case_comparison.first.is_time:
+        before, after = (
+            units.interval(number.cost, units.DURATION) for number in (case_comparison.first, case_comparison.second)
+        )
+        difference, ratio = comparison.cells(case_comparison)[:2]
     else:
-        before, after = instructions.counts(found)
-        difference = units.quantity(found.difference.value, units.INSTRUCTIONS)
-        ratio = instructions.change(found)
-    given = {"before": before, "after": after, "difference": difference, "ratio": ratio, "outcome": found.outcome}
-    return _row(report.ComparedRow, found.second.key, **given)
+        before, after = instructions.counts(case_comparison)
+        difference = units.quantity(case_comparison.difference.value, units.INSTRUCTIONS)
+        ratio = instructions.change(case_comparison)
+    given = {
+        "before": before,
+        "after": after,
+        "difference": difference,
+        "ratio": ratio,
+        "outcome": case_comparison.outcome,
+    }
+    return _row(report.ComparedRow, case_comparison.second.key, **given)
 
 
 def _written(value: NumberValue | None, kind: NumberKind) -> str | None:

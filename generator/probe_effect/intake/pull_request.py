@@ -40,12 +40,12 @@ class FolderProgram:
 
     def __call__(self, *words: str | Path, text: str = "") -> str:
         """What it prints for `text` as its input, without the last newline. Raises: HostNotReady, Refused."""
-        found = shutil.which(self.name)
-        if found is None:
+        program = shutil.which(self.name)
+        if program is None:
             raise HostNotReady(
                 f"{self.name}: not found on the PATH. Install it, or send the folder by hand: --dry-run has the steps."
             )
-        command, own = [found, *map(str, words)], {"LC_ALL": "C", **self.settings}  # its words are in one language
+        command, own = [program, *map(str, words)], {"LC_ALL": "C", **self.settings}  # its words are in one language
         env = {name: value for name, value in os.environ.items() if name not in ELSEWHERE} | own
         done = subprocess.run(command, cwd=self.folder, env=env, input=text.encode(), capture_output=True, check=False)
         if done.returncode:
@@ -96,8 +96,8 @@ def published(checkout: Path, base: str) -> set[str]:
 def local_base(checkout: Path) -> str:
     """The commit that others have, as far as this clone knows: the remote's default branch, else our own."""
     ask = git(checkout)
-    found = ask.answer("rev-parse", "--verify", "--quiet", "refs/remotes/origin/HEAD^{commit}")
-    return found or ask("rev-parse", "--verify", "HEAD^{commit}")
+    commit = ask.answer("rev-parse", "--verify", "--quiet", "refs/remotes/origin/HEAD^{commit}")
+    return commit or ask("rev-parse", "--verify", "HEAD^{commit}")
 
 
 def fetched_base(checkout: Path, remote: str) -> str:
@@ -159,7 +159,7 @@ def make_branch(bundle: SubmissionBundle, checkout: Path, base: str, remote: str
         # The same was submitted before where these files are all that its commits have in their folders.
         folders = sorted({path.rpartition("/")[0] + "/" for path in files})
         held = [set(ask("ls-tree", "-r", "-z", tip, "--", *folders).rstrip("\0").split("\0")) for tip in there]
-        if all(one == {f"{PLAIN_FILE} blob {made}\t{path}" for path, made in files.items()} for one in held):
+        if all(listing == {f"{PLAIN_FILE} blob {made}\t{path}" for path, made in files.items()} for listing in held):
             return Branch(name, there[0], is_new=False)
     raise AssertionError
 
@@ -218,8 +218,8 @@ class Repository:
 
 
 def repository_of(address: str | None) -> Repository | None:
-    found = ADDRESS.fullmatch(address or "")
-    return Repository(**found.groupdict()) if found else None
+    match = ADDRESS.fullmatch(address or "")
+    return Repository(**match.groupdict()) if match else None
 
 
 def origin(checkout: Path) -> Repository | None:
@@ -253,9 +253,16 @@ def send(bundle: SubmissionBundle, branch: Branch, upstream: Repository, checkou
     # The address of the pull request of `head` that is open already, or None.
     owner = head.partition(":")[0] if ":" in head else upstream.owner
     words = ("pr", "list", "--repo", upstream.web, "--state", "open", "--head", branch.name)
-    found = json.loads(gh(checkout)(*words, "--json", "url,headRepositoryOwner") or "[]")
-    if known := next((str(one["url"]) for one in found if one["headRepositoryOwner"]["login"] == owner), None):
-        return known
+    pull_requests = json.loads(gh(checkout)(*words, "--json", "url,headRepositoryOwner") or "[]")
+    if address := next(
+        (
+            str(pull_request["url"])
+            for pull_request in pull_requests
+            if pull_request["headRepositoryOwner"]["login"] == owner
+        ),
+        None,
+    ):
+        return address
     request = ("--repo", upstream.web, "--head", head, "--title", bundle.title, "--body-file", "-")
     return gh(checkout)("pr", "create", *request, text=body).splitlines()[-1]
 
@@ -290,8 +297,8 @@ def steps_from_folder(folder: Path, upstream: Repository | None) -> Iterator[Ste
 
 def _push_to_fork(branch: Branch, upstream: Repository, checkout: Path) -> Repository:
     """The fork that has the branch now. GitHub answers before a new fork can be written to, so this waits."""
-    place = f"repos/{upstream.owner}/{upstream.name}/forks"
-    fork = _repository(upstream.host, _asked(checkout, upstream, "--method", "POST", place))
+    endpoint = f"repos/{upstream.owner}/{upstream.name}/forks"
+    fork = _repository(upstream.host, _asked(checkout, upstream, "--method", "POST", endpoint))
     for patience_s in FORK_PATIENCE_S:
         try:
             push(checkout, fork.git, branch, *GH_LOGS_IN)

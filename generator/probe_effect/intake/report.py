@@ -253,7 +253,7 @@ class ProblemGroup:
         """What is wrong in the first, and where else: `.. (and 37 more like it, in lines 14, 15, 16, ..)`."""
         if not self.others:
             return self.first.message
-        lines = [str(one.line) for one in self.others if one.line is not None]
+        lines = [str(problem.line) for problem in self.others if problem.line is not None]
         shown = ", ".join(lines[:MOST_LINES]) + (", .." if len(lines) > MOST_LINES else "")
         where = f", in line{'s' if len(lines) > 1 else ''} {shown}" if lines else ""
         return f"{self.first.message} (and {len(self.others)} more like it{where})"
@@ -261,8 +261,8 @@ class ProblemGroup:
 
 def grouped(problems: Iterable[Problem]) -> list[ProblemGroup]:
     """Errors first, else in the order in which they were found."""
-    errors_first = sorted(problems, key=lambda one: one.severity != "error")
-    alike = grouped_by(errors_first, lambda one: (one.severity, one.rule, one.file)).values()
+    errors_first = sorted(problems, key=lambda problem: problem.severity != "error")
+    alike = grouped_by(errors_first, lambda problem: (problem.severity, problem.rule, problem.file)).values()
     return [ProblemGroup(first, tuple(others)) for first, *others in alike]
 
 
@@ -279,8 +279,8 @@ def _annotation(group: ProblemGroup) -> str:
     """One line: `::error file=data/..,line=3,title=row-order::what is wrong`, with the mend on the message's second."""
     problem = group.first
     places = {"file": problem.file, "line": problem.line, "col": problem.column, "title": problem.rule}
-    known = ((name, str(value)) for name, value in places.items() if value is not None)
-    properties = ",".join(f"{name}={value.translate(IN_PROPERTY)}" for name, value in known)
+    fields = ((name, str(value)) for name, value in places.items() if value is not None)
+    properties = ",".join(f"{name}={value.translate(IN_PROPERTY)}" for name, value in fields)
     message = f"{group.message}\n{problem.hint}".translate(IN_MESSAGE)
     return f"::{problem.severity} {properties}::{message}"
 
@@ -298,13 +298,13 @@ def title(report: ReviewReport) -> str:
         return f"{number(report.errors, 'error')} to mend"
     if not _changes(report):
         return "Nothing changes in the data"
-    found = _to_look_at(report)
-    return f"To look at: {listed(found)}" if found else "Ready to merge"
+    reasons = _to_look_at(report)
+    return f"To look at: {listed(reasons)}" if reasons else "Ready to merge"
 
 
 def _to_look_at(report: ReviewReport) -> list[str]:
     """What keeps a change without errors from being merged at once: nobody has looked at it yet."""
-    found = (
+    counts = (
         (report.warnings, "warning"),
         (report.odd_cases, "odd case"),
         (report.of_project, "run in the project's name"),
@@ -312,12 +312,12 @@ def _to_look_at(report: ReviewReport) -> list[str]:
         (report.beside.get("changed", 0), "changed file"),
         (report.beside.get("added", 0), "file that is of no new submission"),
     )
-    return [number(count, noun) for count, noun in found if count]
+    return [number(count, noun) for count, noun in counts if count]
 
 
 def lines(report: ReviewReport) -> Iterator[str]:
     """The first error in full, what the review is of and how much there is, and the next step."""
-    first = next((one for one in report.problems.rows if one.severity == "error"), None)
+    first = next((problem for problem in report.problems.rows if problem.severity == "error"), None)
     if first is not None:
         yield f"{place(first)}: {first.message} [{first.rule}]. To mend it: {first.hint}."
     counted = (
@@ -337,8 +337,8 @@ def lines(report: ReviewReport) -> Iterator[str]:
         yield MERGE
 
 
-def place(one: ProblemRow) -> str:
-    return ":".join(str(part) for part in (one.file, one.line, one.column) if part is not None)
+def place(problem: ProblemRow) -> str:
+    return ":".join(str(part) for part in (problem.file, problem.line, problem.column) if part is not None)
 
 
 def number(count: int, noun: str) -> str:

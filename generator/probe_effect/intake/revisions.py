@@ -57,8 +57,8 @@ def states(base: str, head: str | DataFolder, work: Path, kept: Kept) -> tuple[S
     branch = head if isinstance(head, str) and not Path(head).is_dir() else "HEAD"
     old, new = _commit(base), _commit(branch)
     # The last commit that both have; `base` itself where git knows of none, as in a clone of little depth.
-    found = _git("merge-base", old, new)
-    earlier = _revision(base, found.stdout.strip() or old, work / "base", kept)
+    process = _git("merge-base", old, new)
+    earlier = _revision(base, process.stdout.strip() or old, work / "base", kept)
     parents = _git("rev-parse", f"{new}^@").stdout.split()
     # A merge of the branch's own commit into `base`, which GitHub makes and nobody knows.
     if branch == head and len(parents) == 2 and parents[0] == old:
@@ -76,14 +76,14 @@ def _state(text: str, work: Path, kept: Kept) -> State:
 
 def _commit(text: str) -> str:
     """The commit that `text` names. Raises: UsageError when there is none."""
-    found = _git("rev-parse", "--verify", "--quiet", "--end-of-options", f"{text}^{{commit}}")
-    if found.returncode:
-        said = found.stderr.strip() or "there is no such revision"
+    process = _git("rev-parse", "--verify", "--quiet", "--end-of-options", f"{text}^{{commit}}")
+    if process.returncode:
+        complaint = process.stderr.strip() or "there is no such revision"
         raise UsageError(
-            f"{printable(text, MAX_SHOWN)}: is not a folder, and git says: {printable(said, MAX_SHOWN)}. "
+            f"{printable(text, MAX_SHOWN)}: is not a folder, and git says: {printable(complaint, MAX_SHOWN)}. "
             "Expected a data folder, a checkout, or a revision such as `main`."
         )
-    return found.stdout.strip()
+    return process.stdout.strip()
 
 
 def _revision(name: str, commit: str, work: Path, kept: Kept) -> State:
@@ -91,11 +91,11 @@ def _revision(name: str, commit: str, work: Path, kept: Kept) -> State:
     data = DataFolder(work / DATA, kept)
     data.root.mkdir(parents=True)
     blobs, refused, left_bytes = [], [], MAX_REVISION_BYTES
-    for place, blob in enumerate(_blobs(commit)):
+    for index, blob in enumerate(_blobs(commit)):
         left_bytes -= blob.size_bytes
-        if place == MAX_BLOBS or left_bytes < 0:
-            found = f"holds more than {MAX_BLOBS} files, or {MAX_REVISION_BYTES} bytes"
-            raise BadData([_refused(DATA, found, "send less at once")])
+        if index == MAX_BLOBS or left_bytes < 0:
+            fault = f"holds more than {MAX_BLOBS} files, or {MAX_REVISION_BYTES} bytes"
+            raise BadData([_refused(DATA, fault, "send less at once")])
         if problem := _refusal(blob):
             refused.append(problem)
         else:
@@ -117,8 +117,8 @@ def _blobs(commit: str) -> Iterator[Blob]:
                     mode, _, blob, size = facts.split()
                     yield Blob(mode, blob, int(size) if size.isdigit() else 0, path)
                 if len(rest) > CHUNK_BYTES:
-                    found = f"holds a path of more than {CHUNK_BYTES} bytes"
-                    raise BadData([_refused(DATA, found, "give it a shorter name")])
+                    fault = f"holds a path of more than {CHUNK_BYTES} bytes"
+                    raise BadData([_refused(DATA, fault, "give it a shorter name")])
         finally:
             git.stdout.close()  # ends git where its list is not read to the end
     if git.returncode:

@@ -80,77 +80,84 @@ def sections(review: ReviewReport) -> Iterator[Section]:
     yield from _table(
         Section("Problems", [new], ("Severity", "Where", "What", "Rule", "To mend it")),
         review.problems,
-        lambda one: (one.severity, report.place(one), one.message, one.rule, one.hint),
+        lambda problem: (problem.severity, report.place(problem), problem.message, problem.rule, problem.hint),
     )
     if review.submissions.count > 1:
         head = ("Submission", "Grade", "Noise floor", "Rows", "To look at", "Nearest machine")
         yield from _table(Section("New submissions", (), head), review.submissions, _overview)
-    for one in review.submissions.rows:
-        yield from _submission(one)
+    for submission in review.submissions.rows:
+        yield from _submission(submission)
     if review.submissions.more:
         yield Section("Further submissions", [f"{review.submissions.more} more are left out here."])
     yield from _table(
         Section("New entries in the change log", (), ("Day", "Kind", "What", "Old", "New", "Why")),
         review.changes,
-        lambda one: (
-            *(one.date, one.kind, ", ".join(one.what) + (f" and {one.more} more" if one.more else "")),
-            *(one.old or "", one.new or "", one.why),
+        lambda change: (
+            *(change.date, change.kind, ", ".join(change.what) + (f" and {change.more} more" if change.more else "")),
+            *(change.old or "", change.new or "", change.why),
         ),
     )
     yield from _numbers(review)
     yield from _table(
         Section("New published sources", (), ("Source", "Title", "Figures")),
         review.sources,
-        lambda one: (one.id, one.title, units.count(one.figures)),
+        lambda source: (source.id, source.title, units.count(source.figures)),
     )
     yield from _files(review.files)
 
 
-def _table(section: Section, found: Listed[T], cells: Callable[[T], Sequence[str]]) -> Iterator[Section]:
+def _table(section: Section, listing: Listed[T], cells: Callable[[T], Sequence[str]]) -> Iterator[Section]:
     """`section` with a row for each thing that was found; none where there is nothing."""
-    if found.count:
-        yield replace(section, rows=[cells(one) for one in found.rows], more=found.more)
+    if listing.count:
+        yield replace(section, rows=[cells(row) for row in listing.rows], more=listing.more)
 
 
-def _overview(one: SubmissionRow) -> tuple[str, ...]:
-    near = one.nearest.name if one.nearest else units.MISSING
-    counts = (one.cases.count, sum(row.is_odd for row in one.remarks.rows))
-    return (one.id, one.grade or units.MISSING, units.duration(one.noise_floor_ns, 2), *map(units.count, counts), near)
+def _overview(submission: SubmissionRow) -> tuple[str, ...]:
+    near = submission.nearest.name if submission.nearest else units.MISSING
+    counts = (submission.cases.count, sum(row.is_odd for row in submission.remarks.rows))
+    return (
+        submission.id,
+        submission.grade or units.MISSING,
+        units.duration(submission.noise_floor_ns, 2),
+        *map(units.count, counts),
+        near,
+    )
 
 
-def _submission(one: SubmissionRow) -> Iterator[Section]:
-    who = f", measured by {one.submitter}" if one.submitter else ""
-    lines = [f"{one.name}, {one.tier}; suite {one.suite}, {report.number(one.blocks, 'block')}{who}."]
-    if one.grade:
-        reasons = f" ({'; '.join(one.grade_reasons)})" if one.grade_reasons else ""
-        floor, baseline = units.duration(one.noise_floor_ns, 2), units.duration(one.baseline_ns)
-        lines.append(f"Grade {one.grade}{reasons}; noise floor {floor}, untraced operation {baseline}.")
-    yield Section(one.id, [*lines, *([ATTESTED] if one.of_project else []), *one.shows])
-    odd = [row for row in one.remarks.rows if row.is_odd]
-    noisy = [row for row in one.remarks.rows if not row.is_odd]
-    for title, remarks, more in (("To look at", odd, 0), ("Noisy cases", noisy, one.remarks.more)):
+def _submission(submission: SubmissionRow) -> Iterator[Section]:
+    who = f", measured by {submission.submitter}" if submission.submitter else ""
+    blocks = report.number(submission.blocks, "block")
+    lines = [f"{submission.name}, {submission.tier}; suite {submission.suite}, {blocks}{who}."]
+    if submission.grade:
+        reasons = f" ({'; '.join(submission.grade_reasons)})" if submission.grade_reasons else ""
+        floor, baseline = units.duration(submission.noise_floor_ns, 2), units.duration(submission.baseline_ns)
+        lines.append(f"Grade {submission.grade}{reasons}; noise floor {floor}, untraced operation {baseline}.")
+    yield Section(submission.id, [*lines, *([ATTESTED] if submission.of_project else []), *submission.shows])
+    odd = [row for row in submission.remarks.rows if row.is_odd]
+    noisy = [row for row in submission.remarks.rows if not row.is_odd]
+    for title, remarks, more in (("To look at", odd, 0), ("Noisy cases", noisy, submission.remarks.more)):
         if remarks or more:
             words = [(_subject(row), row.tracer, row.words) for row in remarks]
             yield _folded(Section(title, (), ("Case", "Tracer", "What"), words, more, level=3))
     # The cases without a number, by what kept them from having one.
-    without = (row for row in one.cases.rows if row.status != "ok")
+    without = (row for row in submission.cases.rows if row.status != "ok")
     reasons_of = grouped_by(without, lambda row: f"{row.status}: {row.note or units.MISSING}")
     missing = [
         f"{', '.join(f'{_subject(row)} with {row.tracer}' for row in own)}: {reason}."
         for reason, own in reasons_of.items()
     ]
-    column = "Cost of one event (95 %)" if one.metric == "time" else "Instructions per event (range)"
+    column = "Cost of one event (95 %)" if submission.metric == "time" else "Instructions per event (range)"
     head = ("Case", "Tracer", column, "Lost", "Blocks", "Grade", "Others print", "Estimated")
     rows = [
         (
             *(_subject(row), row.tracer, _cost(row), units.percent(row.loss_ratio), units.count(row.blocks)),
             *(row.grade or units.MISSING, row.printed or "", row.estimated or ""),
         )
-        for row in one.cases.rows
+        for row in submission.cases.rows
         if row.status == "ok"
     ]
-    yield _folded(Section("New rows", missing, head, rows, one.cases.more, level=3))
-    yield _folded(_nearest(one.nearest))
+    yield _folded(Section("New rows", missing, head, rows, submission.cases.more, level=3))
+    yield _folded(_nearest(submission.nearest))
 
 
 ATTESTED = (
@@ -162,7 +169,7 @@ ATTESTED = (
 def _files(files: Listed[FileRow]) -> Iterator[Section]:
     """What is of no new submission, which somebody has to look at; then the files of new submissions."""
     for title, beside in (("Files beside new submissions", True), ("Files of new submissions", False)):
-        rows = [(one.change, one.path) for one in files.rows if one.beside is beside]
+        rows = [(row.change, row.path) for row in files.rows if row.beside is beside]
         more = 0 if beside else files.more
         section = Section(title, (), ("Change", "File"), rows, more, is_folded=True)
         if rows or more:
@@ -180,8 +187,8 @@ def _cost(row: CaseRow) -> str:
             return unclear(row.cost_high_ns, row.noise_floor_ns)
         return units.interval(Estimate(row.cost_ns, row.cost_low_ns, row.cost_high_ns), units.DURATION)
     if row.cost_instructions is not None:
-        found = Estimate(row.cost_instructions, row.cost_least_instructions, row.cost_greatest_instructions)
-        return units.spread(found, units.INSTRUCTIONS)
+        cost = Estimate(row.cost_instructions, row.cost_least_instructions, row.cost_greatest_instructions)
+        return units.spread(cost, units.INSTRUCTIONS)
     return row.status
 
 
@@ -189,21 +196,21 @@ def _subject(row: CaseKey) -> str:
     return row.case if row.level is None else f"{row.case} ({row.level})"
 
 
-def _nearest(one: NearestRow | None) -> Section:
+def _nearest(machine: NearestRow | None) -> Section:
     section = Section("Nearest machine", ["No published machine has numbers of this kind."], level=3)
-    if one is None:
+    if machine is None:
         return section
-    same = f"{one.name}: {', '.join(one.reasons)}."
-    if not one.comparable:
+    same = f"{machine.name}: {', '.join(machine.reasons)}."
+    if not machine.comparable:
         return replace(section, lines=[f"None to compare with. The nearest is {same}"])
-    if not one.compared.count:
+    if not machine.compared.count:
         return replace(section, lines=[same, "No case with the same tracer on both."])
     head = ("Case", "Tracer", "There", "Here", "Difference", "Ratio", "Outcome")
     rows = [
         (_subject(row), row.tracer, row.before, row.after, row.difference, row.ratio, row.outcome)
-        for row in one.compared.rows
+        for row in machine.compared.rows
     ]
-    return Section("Nearest machine", [same, *one.sentences], head, rows, one.compared.more, level=3)
+    return Section("Nearest machine", [same, *machine.sentences], head, rows, machine.compared.more, level=3)
 
 
 def _numbers(review: ReviewReport) -> Iterator[Section]:
@@ -211,11 +218,11 @@ def _numbers(review: ReviewReport) -> Iterator[Section]:
 
     The numbers of a new submission are in its own rows.
     """
-    numbers, told = review.numbers, tuple(f"{one.id}/" for one in review.submissions.rows)
+    numbers, told = review.numbers, tuple(f"{submission.id}/" for submission in review.submissions.rows)
     for kind, noun in QUANTITIES.items():
-        rows = [one for one in numbers.rows if one.kind == kind and not one.id.startswith(told)]
-        replaced = [(one.id, one.old, one.new or "gone") for one in rows if one.old is not None]
-        added = [(one.id, one.new or "") for one in rows if one.old is None]
+        rows = [row for row in numbers.rows if row.kind == kind and not row.id.startswith(told)]
+        replaced = [(row.id, row.old, row.new or "gone") for row in rows if row.old is not None]
+        added = [(row.id, row.new or "") for row in rows if row.old is None]
         if replaced:
             yield Section(f"Changed or gone: {noun}", (), ("Number", "Old", "New"), replaced)
         if added:

@@ -141,7 +141,7 @@ class Attachments:
         """Of each probe, the keys under which its events are counted: for all system calls each call's, and the rest's.
 
         Those that are no probe's place have the calls that are no probe's."""
-        self.means: list[Means] = [one.kind for one in countables] + ["raw-tracepoint"] * len(ENDS)
+        self.means: list[Means] = [countable.kind for countable in countables] + ["raw-tracepoint"] * len(ENDS)
         """By what the probe of each key is attached."""
         self._countables, self._pid, self._stacks = countables, pid, stacks
         self._link_pid = pid if pid is not None and series_of(os.uname().release) >= OWN_PROCESS_SINCE else 0
@@ -157,7 +157,7 @@ class Attachments:
             self._switch, self._switched = switch, undo.enter_context(mmap.mmap(switch, mmap.PAGESIZE))
             self._watched = None if watched is None else self._watch(watched, follow=follow)
             self._counts = self._make_counts()
-            attached = [index for index, one in enumerate(countables) if one.kind != "profile"]
+            attached = [index for index, countable in enumerate(countables) if countable.kind != "profile"]
             # what is on system calls is hot, and attached last: for the shortest time
             attached.sort(key=lambda index: (countables[index].calls_end is not None, countables[index].group))
             for _, indexes in groupby(attached, key=lambda index: countables[index].group):
@@ -220,12 +220,12 @@ class Attachments:
         """Thread id to each thread that ended, with all its CPU time; none where children are not followed."""
         if self._ended is None:
             return {}
-        found = {}
+        thread_by_id = {}
         for _, (cpu_ns, ids, *name) in kernel_calls.read_per_cpu(self._ended, 4, bpf_program.ENDED_WORDS):
             comm = printable(bpf_objects.text(struct.pack("=2Q", *name)))
             pid, tid = ids >> 32, ids & 0xFFFF_FFFF
-            found[tid] = ThreadUse(tid=tid, pid=pid, comm=comm, cpu_s=cpu_ns / 1e9, waited_s=0.0)
-        return found
+            thread_by_id[tid] = ThreadUse(tid=tid, pid=pid, comm=comm, cpu_s=cpu_ns / 1e9, waited_s=0.0)
+        return thread_by_id
 
     def close(self) -> None:
         self.detach()
@@ -324,19 +324,22 @@ class Attachments:
         ones = [(index, self._countables[index]) for index in indexes]
         is_return = kind in RETURNS
         if kind not in IN_FILES:
-            functions = [(one.name, index) for index, one in ones]
+            functions = [(countable.name, index) for index, countable in ones]
             return [kernel_calls.link_kprobes(program, functions, is_return=is_return)]
-        places = [(offset, one.semaphore, index) for index, one in ones for offset in one.offsets]
+        places = [(offset, countable.semaphore, index) for index, countable in ones for offset in countable.offsets]
         path = os.fsencode(ones[0][1].path or "")
         return [kernel_calls.link_uprobes(program, path, places, pid=self._link_pid, is_return=is_return)]
 
     def _link_one(self, kind: CountableProbe, index: int) -> list[int]:
-        one, sort = self._countables[index], kernel_calls.TRACEPOINT if kind == "tracepoint" else kernel_calls.KPROBE
+        countable, sort = (
+            self._countables[index],
+            kernel_calls.TRACEPOINT if kind == "tracepoint" else kernel_calls.KPROBE,
+        )
         program = self._program(kind, None, sort, bpf_program.by_cookie())
         descriptors: list[int] = []
         try:
-            for offset in one.offsets or (0,):
-                event = self._open(one, offset)
+            for offset in countable.offsets or (0,):
+                event = self._open(countable, offset)
                 descriptors.append(event)
                 descriptors.append(kernel_calls.link_perf_event(program, event, index))
         except OSError:
@@ -344,14 +347,16 @@ class Attachments:
             raise
         return descriptors
 
-    def _open(self, one: Countable, offset: int) -> int:
-        if one.kind == "tracepoint":
-            return kernel_calls.open_tracepoint(*one.name.split(":", 1))
-        device, name, pid = "kprobe", one.name.encode(), -1
-        if one.kind in IN_FILES:
-            device, name, pid = "uprobe", os.fsencode(one.path or ""), -1 if self._pid is None else self._pid
-        is_return = one.kind in RETURNS
-        return kernel_calls.open_dynamic(device, name, offset, is_return=is_return, semaphore=one.semaphore, pid=pid)
+    def _open(self, countable: Countable, offset: int) -> int:
+        if countable.kind == "tracepoint":
+            return kernel_calls.open_tracepoint(*countable.name.split(":", 1))
+        device, name, pid = "kprobe", countable.name.encode(), -1
+        if countable.kind in IN_FILES:
+            device, name, pid = "uprobe", os.fsencode(countable.path or ""), -1 if self._pid is None else self._pid
+        is_return = countable.kind in RETURNS
+        return kernel_calls.open_dynamic(
+            device, name, offset, is_return=is_return, semaphore=countable.semaphore, pid=pid
+        )
 
     def _program(
         self, means: Means, which: object, sort: int, to_probe: Sequence[Instruction | str], *, attach_type: int = 0

@@ -51,7 +51,11 @@ class BpfProgram:
 
 
 def programs() -> list[BpfProgram]:
-    return [found for number in ids(PROGRAM_NEXT) if (found := of_id(PROGRAM_BY_ID, number, program)) is not None]
+    return [
+        loaded_program
+        for number in ids(PROGRAM_NEXT)
+        if (loaded_program := of_id(PROGRAM_BY_ID, number, program)) is not None
+    ]
 
 
 def program(fd: int) -> BpfProgram:
@@ -250,7 +254,7 @@ class Attached:
 
 
 def links() -> list[Attached]:
-    return [found for number in ids(LINK_NEXT) if (found := of_id(LINK_BY_ID, number, link)) is not None]
+    return [attachment for number in ids(LINK_NEXT) if (attachment := of_id(LINK_BY_ID, number, link)) is not None]
 
 
 def link(fd: int) -> Attached:
@@ -332,5 +336,5 @@ def _uprobes(fd: int, info: bytearray) -> tuple[list[Place], int]:
     asked = struct.pack("=4Q2I", *pointers, len(path), len(offsets) // 8)
     information(fd, INFO_BYTES, bytes(16) + asked)
     kind = "uretprobe" if flags & kernel_calls.MULTI_RETURN else "uprobe"
-    found = [place(kind, text(path), offset) for (offset,) in struct.iter_unpack("=Q", offsets)]
-    return found, count - len(found)
+    probe_sites = [place(kind, text(path), offset) for (offset,) in struct.iter_unpack("=Q", offsets)]
+    return probe_sites, count - len(probe_sites)

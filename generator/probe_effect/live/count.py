@@ -114,7 +114,7 @@ def count(
     Raises: UsageError for a target that is not there; HostNotReady where the kernel refuses, with what would help.
     """
     asked, left_out = _sampled(countables)
-    alike = {replace(one, probe=""): one for one in reversed(asked)}
+    alike = {replace(countable, probe=""): countable for countable in reversed(asked)}
     chosen = list(reversed(alike.values()))  # what fires at the same places is counted once
     with (
         contextlib.closing(TargetProcesses(target)) as followed,
@@ -152,19 +152,19 @@ def count(
         busy = (after_cpu_s - before_cpu_s) / windows.elapsed_s
     threads = windows.threads()
     rates = Rates(windows.observations, attachments.means, event_ns, threads, windows.watched_s, busy_ratio=busy)
-    threads = [replace(one, cpu_s=max(0.0, one.cpu_s - rates.taken_s.get(one.tid, 0.0))) for one in threads]
+    threads = [replace(thread, cpu_s=max(0.0, thread.cpu_s - rates.taken_s.get(thread.tid, 0.0))) for thread in threads]
     probe_rates, not_counted = [], left_out
-    for one in dict.fromkeys(asked):
-        own = alike[replace(one, probe="")]
+    for countable in dict.fromkeys(asked):
+        own = alike[replace(countable, probe="")]
         if own in refused:
-            not_counted[one.probe] = refused[own]
-        elif one.kind == "profile":
-            probe_rates.append(_profile_rate(one, windows, busy))
+            not_counted[countable.probe] = refused[own]
+        elif countable.kind == "profile":
+            probe_rates.append(_profile_rate(countable, windows, busy))
         else:
-            probe_rates.append(_rate(one.probe, slots[own], windows, rates))
+            probe_rates.append(_rate(countable.probe, slots[own], windows, rates))
     return CountResult(
         rates=tuple(probe_rates),
-        threads=tuple(sorted(threads, key=lambda one: (-one.cpu_s, one.tid))),
+        threads=tuple(sorted(threads, key=lambda thread: (-thread.cpu_s, thread.tid))),
         threads_s=windows.watched_s * rates.alone_s / windows.elapsed_s,
         busy_ratio=rates.busy_ratio,
         alone_s=rates.alone_s,
@@ -181,8 +181,8 @@ def _sampled(countables: Sequence[Countable]) -> tuple[list[Countable], dict[str
         return list(countables), {}
     places = set(random.Random(SAMPLE_SEED).sample(range(len(countables)), MOST_PROBES))  # noqa: S311 (no secret)
     why = f"not in the random sample of {MOST_PROBES} of {len(countables)} probes"
-    left_out = {one.probe: why for place, one in enumerate(countables) if place not in places}
-    return [countables[place] for place in sorted(places)], left_out
+    left_out = {countable.probe: why for index, countable in enumerate(countables) if index not in places}
+    return [countables[index] for index in sorted(places)], left_out
 
 
 def _attached(chosen: Sequence[Countable], followed: TargetProcesses, *, stacks: bool) -> Attachments:
@@ -198,23 +198,23 @@ def _attached(chosen: Sequence[Countable], followed: TargetProcesses, *, stacks:
 
 
 def _rate(probe: str, slots: Sequence[int], windows: Windows, rates: Rates) -> ProbeRate:
-    counts, found = windows.counts(slots), rates.rate(slots)
+    counts, rate = windows.counts(slots), rates.rate(slots)
     elsewhere = counts.pop(ELSEWHERE, Counter[int]())
     by_cpu = sum(counts.values(), Counter[int]())
     return ProbeRate(
         probe=probe,
         events=by_cpu.total(),
         seconds=windows.counted_s,
-        by_thread={thread: one.total() for thread, one in counts.items() if thread != REST},
+        by_thread={thread: counter.total() for thread, counter in counts.items() if thread != REST},
         by_cpu=by_cpu,
-        thread_hz=found.thread_hz,
+        thread_hz=rate.thread_hz,
         elsewhere_events=elsewhere.total(),
         complete=windows.is_complete and windows.ended is None,
-        note="; ".join(_notes(windows, rates, at_least=found.at_least)) or None,
-        low_hz=found.sampled.low_hz,
-        high_hz=None if found.at_least else found.sampled.high_hz,
-        busiest_hz=found.sampled.busiest_hz,
-        at_least=found.at_least,
+        note="; ".join(_notes(windows, rates, at_least=rate.at_least)) or None,
+        low_hz=rate.sampled.low_hz,
+        high_hz=None if rate.at_least else rate.sampled.high_hz,
+        busiest_hz=rate.sampled.busiest_hz,
+        at_least=rate.at_least,
     )
 
 
@@ -233,15 +233,15 @@ def _notes(windows: Windows, rates: Rates, *, at_least: bool) -> list[str]:
     return notes
 
 
-def _profile_rate(one: Countable, window: Windows, busy_ratio: float | None) -> ProbeRate:
+def _profile_rate(profile: Countable, window: Windows, busy_ratio: float | None) -> ProbeRate:
     """A profile fires so often on each CPU; a thread sees those of the time that it runs, a command those of all."""
-    per_thread = {use.tid: one.hz * use.cpu_s / window.watched_s for use in window.threads() if use.cpu_s > 0}
+    per_thread = {use.tid: profile.hz * use.cpu_s / window.watched_s for use in window.threads() if use.cpu_s > 0}
     if window.target.is_machine:
-        total_hz = one.hz * (os.cpu_count() or 1)
+        total_hz = profile.hz * (os.cpu_count() or 1)
     else:
-        total_hz = max(one.hz * (busy_ratio or 0), sum(per_thread.values()))
+        total_hz = max(profile.hz * (busy_ratio or 0), sum(per_thread.values()))
     return ProbeRate(
-        probe=one.probe,
+        probe=profile.probe,
         events=round(total_hz * window.elapsed_s),
         seconds=window.elapsed_s,
         by_thread={tid: round(hz * window.elapsed_s) for tid, hz in per_thread.items()},

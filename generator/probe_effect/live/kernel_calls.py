@@ -103,9 +103,9 @@ def read_per_cpu(map_fd: int, key_bytes: int, cpus: int) -> Iterator[tuple[bytes
     batch, cursor = BATCH, None
     is_last = False
     while not is_last:
-        keys, values, place = bytearray(batch * key_bytes), bytearray(batch * cpus * 8), bytearray(8)
+        keys, values, position = bytearray(batch * key_bytes), bytearray(batch * cpus * 8), bytearray(8)
         before = bytearray(cursor or bytes(8))
-        fields = (address(before) if cursor else 0, address(place), address(keys), address(values))
+        fields = (address(before) if cursor else 0, address(position), address(keys), address(values))
         attributes = bytearray(struct.pack("=4Q2I2Q", *fields, batch, map_fd, 0, 0))
         try:
             command(MAP_LOOKUP_BATCH, attributes)
@@ -116,11 +116,11 @@ def read_per_cpu(map_fd: int, key_bytes: int, cpus: int) -> Iterator[tuple[bytes
             if error.errno != errno.ENOENT:
                 raise
             is_last = True
-        cursor = bytes(place)
+        cursor = bytes(position)
         (count,) = struct.unpack_from("=I", attributes, 32)
         counts = struct.iter_unpack(f"={cpus}Q", values[: count * cpus * 8])
-        for at, one in zip(range(0, count * key_bytes, key_bytes), counts, strict=True):
-            yield bytes(keys[at : at + key_bytes]), one
+        for at, cpu_counts in zip(range(0, count * key_bytes, key_bytes), counts, strict=True):
+            yield bytes(keys[at : at + key_bytes]), cpu_counts
 
 
 def load(kind: int, instructions: bytes, name: str, *, attach_type: int = 0) -> int:
@@ -173,7 +173,7 @@ def link_uprobes(
     offsets, semaphores, cookies = (
         bytearray(struct.pack(f"={len(places)}Q", *each)) for each in zip(*places, strict=True)
     )
-    counters = address(semaphores) if any(one[1] for one in places) else 0
+    counters = address(semaphores) if any(probe_site[1] for probe_site in places) else 0
     pointers = (address(name), address(offsets), counters, address(cookies))
     fields = (program_fd, 0, UPROBE_MULTI, 0, *pointers, len(places), MULTI_RETURN if is_return else 0, pid)
     return command(LINK_CREATE, bytearray(struct.pack("=4I4Q3I4x", *fields)))
@@ -244,10 +244,10 @@ def open_event(
 
 def open_tracepoint(category: str, name: str) -> int:
     """The descriptor of a tracepoint's event. Raises: OSError; FileNotFoundError without such a tracepoint."""
-    found = read_text(tracefs(), f"events/{category}/{name}/id")
-    if found is None:
+    number = read_text(tracefs(), f"events/{category}/{name}/id")
+    if number is None:
         raise FileNotFoundError(f"no tracepoint {category}:{name}")
-    return open_event(PERF_TRACEPOINT, int(found))
+    return open_event(PERF_TRACEPOINT, int(number))
 
 
 def open_dynamic(device: str, name: bytes, offset: int, *, is_return: bool, semaphore: int = 0, pid: int = -1) -> int:
@@ -257,11 +257,11 @@ def open_dynamic(device: str, name: bytes, offset: int, *, is_return: bool, sema
         device: `kprobe` or `uprobe`. `name`: a kernel function, or the path of a file, with an offset of bytes in it.
         semaphore: where the file counts the tools that watch a USDT probe; 0 if it does not.
     """
-    place = f"sys/bus/event_source/devices/{device}"
-    number = read_text(ROOT, f"{place}/type")
+    folder = f"sys/bus/event_source/devices/{device}"
+    number = read_text(ROOT, f"{folder}/type")
     if number is None:
         raise FileNotFoundError(f"no perf device {device}")
-    bit = re.search(r"config:(\d+)", read_text(ROOT, f"{place}/format/retprobe") or "config:0")
+    bit = re.search(r"config:(\d+)", read_text(ROOT, f"{folder}/format/retprobe") or "config:0")
     config = (int(is_return) << int(bit[1] if bit else 0)) | semaphore << 32
     held = bytearray(name + b"\0")
     return open_event(int(number), config, extension=(address(held), offset), pid=pid)
@@ -270,10 +270,10 @@ def open_dynamic(device: str, name: bytes, offset: int, *, is_return: bool, sema
 def field_offset(category: str, name: str, field: str) -> int:
     """The offset of a field in a tracepoint's record, in bytes. Raises: FileNotFoundError, HostNotReady."""
     text = read_text(tracefs(), f"events/{category}/{name}/format") or ""
-    found = re.search(rf"\b{field};\s*offset:(\d+);", text)
-    if found is None:
+    match = re.search(rf"\b{field};\s*offset:(\d+);", text)
+    if match is None:
         raise FileNotFoundError(f"no field {field} in tracepoint {category}:{name}")
-    return int(found[1])
+    return int(match[1])
 
 
 def tracefs() -> Path:

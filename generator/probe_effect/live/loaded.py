@@ -66,32 +66,32 @@ class Holders:
 
 def holders() -> Holders:
     """What the processes that we may look into hold now."""
-    found = Holders()
+    held = Holders()
     for folder in ROOT.glob("proc/[0-9]*"):
         process = _process(folder)
         tracer = TRACER.search(read_text(folder, "status") or "")
         if tracer:
-            found.traced[_process(folder.parent / tracer[1])].add(process)
+            held.traced[_process(folder.parent / tracer[1])].add(process)
         for descriptor, name in _descriptors(folder):
             if PERF_EVENT in name:
                 event = None
                 with contextlib.suppress(OSError):  # it has no program, or one that samples
                     event = queried(process.pid, descriptor)
                 if event is None:
-                    found.perf_events[process] += 1
+                    held.perf_events[process] += 1
                 else:
-                    found.attached.append(event)
-                    found.of_program[event.program].add(process)
+                    held.attached.append(event)
+                    held.of_program[event.program].add(process)
             elif LINK in name:
                 # Its fdinfo has the program too, but reading that can kill the kernel: `bpf_kprobe_multi_show_fdinfo`
                 # (since Linux 6.17, kernel/trace/bpf_trace.c) follows the list of cookies of a link that has none;
                 # seen on 6.18.15. So a copy of its descriptor is asked.
                 with contextlib.suppress(OSError), _copied(process.pid, descriptor) as link:  # it is gone, or closed
                     program_id = struct.unpack_from("=3I", bpf_objects.information(link, INFO_BYTES))[2]
-                    found.of_program[program_id].add(process)
+                    held.of_program[program_id].add(process)
             elif program := PROGRAM_ID.search(read_text(folder, f"fdinfo/{descriptor}") or ""):
-                found.of_program[int(program[1])].add(process)
-    return found
+                held.of_program[int(program[1])].add(process)
+    return held
 
 
 @contextlib.contextmanager
@@ -120,14 +120,14 @@ def perf_counts(pid: int) -> dict[int, int]:
     Source: perf_event_open(2), "Reading results". The first number is the count, but where events are read as a group,
     which takes at least `GROUP_BYTES` where perf asks for it.
     """
-    found = {}
+    counts = {}
     for descriptor, name in _descriptors(ROOT / "proc" / str(pid)):
         if PERF_EVENT in name:
             with contextlib.suppress(OSError), _copied(pid, descriptor) as event:
                 read = os.read(event, 16 * GROUP_BYTES)
                 if read and len(read) < GROUP_BYTES:
-                    found[descriptor] = int.from_bytes(read[:8], sys.byteorder)
-    return found
+                    counts[descriptor] = int.from_bytes(read[:8], sys.byteorder)
+    return counts
 
 
 def _process(folder: Path) -> Process:
@@ -256,8 +256,8 @@ def tracing_now() -> TracingSnapshot:
     with explained("asking what is loaded"):
         at_ns = time.monotonic_ns()
         programs, links, held = bpf_objects.programs(), bpf_objects.links(), holders()
-    found = [*_programs(programs, links, held), *_in_tracefs(), *_held(held)]
-    return TracingSnapshot(at_ns, tuple(found))
+    all_loaded = [*_programs(programs, links, held), *_in_tracefs(), *_held(held)]
+    return TracingSnapshot(at_ns, tuple(all_loaded))
 
 
 class RunStatistics(contextlib.AbstractContextManager["RunStatistics"]):
@@ -276,8 +276,8 @@ class RunStatistics(contextlib.AbstractContextManager["RunStatistics"]):
     def between(self, first: TracingSnapshot, last: TracingSnapshot) -> list[Active]:
         """What fired between two looks, of all that traced at the last; what is new since the first began at zero."""
         seconds = (last.at_ns - first.at_ns) / 1e9
-        before = {one.key: one for one in first.found}
-        found = []
+        before = {loaded.key: loaded for loaded in first.found}
+        activities = []
         for now in last.found:
             then = before.get(now.key)
             events_hz = program_s_per_s = None
@@ -287,26 +287,30 @@ class RunStatistics(contextlib.AbstractContextManager["RunStatistics"]):
                 if now.program_ns is not None:
                     spent_ns = now.program_ns - (then.program_ns or 0 if then else 0) - events * self.own.counted_ns
                     program_s_per_s = max(0.0, spent_ns) / 1e9 / seconds
-            found.append(Active(now, events_hz, program_s_per_s))
-        return found
+            activities.append(Active(now, events_hz, program_s_per_s))
+        return activities
 
     def added_s_per_s(self, active: Iterable[Active]) -> float | None:
         """The cost of the statistics themselves, in seconds per second; None if it could not be measured."""
         if self.own.added_ns is None:
             return None
-        return sum(one.events_hz or 0.0 for one in active if one.loaded.sort == "bpf") * self.own.added_ns / 1e9
+        return (
+            sum(activity.events_hz or 0.0 for activity in active if activity.loaded.sort == "bpf")
+            * self.own.added_ns
+            / 1e9
+        )
 
 
 def _programs(programs: Iterable[BpfProgram], links: Iterable[Attached], held: Holders) -> Iterator[Loaded]:
     linked: dict[int, list[Attached]] = defaultdict(list)
-    for one in links:
-        linked[one.program].append(one)
+    for attachment in links:
+        linked[attachment.program].append(attachment)
     queried: dict[int, dict[Place, None]] = defaultdict(dict)
-    for one in held.attached:
-        queried[one.program] |= dict.fromkeys(one.places)
+    for attachment in held.attached:
+        queried[attachment.program] |= dict.fromkeys(attachment.places)
     for program in programs:
         its = linked[program.id]
-        named = dict.fromkeys(place for one in its for place in one.places)
+        named = dict.fromkeys(probe_site for attachment in its for probe_site in attachment.places)
         more = queried[program.id].keys() - named.keys()  # a link on a perf event is found as both
         is_sampling = program.kind == "perf_event" and not named and not more  # then the kernel tells no place
         samples = (Place(kind="profile", name="samples"),) if is_sampling else ()
@@ -318,7 +322,7 @@ def _programs(programs: Iterable[BpfProgram], links: Iterable[Attached], held: H
             name=program.name,
             owners=tuple(sorted(held.of_program.get(program.id, ()))),
             places=tuple(named | queried[program.id]) or samples,
-            others=0 if samples else max(0, sum(one.others for one in its) - len(more)),
+            others=0 if samples else max(0, sum(attachment.others for attachment in its) - len(more)),
             events=program.runs,
             program_ns=program.run_ns,
         )
@@ -327,17 +331,17 @@ def _programs(programs: Iterable[BpfProgram], links: Iterable[Attached], held: H
 def _in_tracefs() -> Iterator[Loaded]:
     """Everything that is on in ftrace. Events without a count of their own are one row, counted by their buffer."""
     for instance, folder, on in switched_on():
-        counted = [one for one in on if one.events is not None]
-        for one in counted:
+        counted = [probe for probe in on if probe.events is not None]
+        for probe in counted:
             yield Loaded(
-                key=("ftrace", instance, one.place),
+                key=("ftrace", instance, probe.place),
                 sort="ftrace",
-                kind=one.place.kind,
-                name=one.name,
-                places=(one.place,),
-                events=one.events,
+                kind=probe.place.kind,
+                name=probe.name,
+                places=(probe.place,),
+                events=probe.events,
             )
-        if places := tuple(one.place for one in on if one.events is None):
+        if places := tuple(probe.place for probe in on if probe.events is None):
             stats = (read_text(path, "stats") or "" for path in folder.glob("per_cpu/cpu*"))
             written = sum(int(number) for text in stats for number in WRITTEN.findall(text))
             yield Loaded(
@@ -346,7 +350,7 @@ def _in_tracefs() -> Iterator[Loaded]:
                 kind="buffer",
                 name=instance or "ftrace",
                 places=places,
-                events=written - sum(one.events or 0 for one in counted),
+                events=written - sum(probe.events or 0 for probe in counted),
             )
 
 
@@ -363,7 +367,7 @@ def _held(held: Holders) -> Iterator[Loaded]:
                 owners=(process,),
             )
     for tracer, traced in sorted(held.traced.items()):
-        places = tuple(Place(kind="system-call", name=f"{one.comm} ({one.pid})") for one in sorted(traced))
+        places = tuple(Place(kind="system-call", name=f"{tracee.comm} ({tracee.pid})") for tracee in sorted(traced))
         yield Loaded(
             key=("ptrace", tracer), sort="ptrace", kind="ptrace", name=tracer.comm, owners=(tracer,), places=places
         )

@@ -60,16 +60,16 @@ def event_costs(countables: Iterable[Countable]) -> tuple[dict[Means, float], fl
 
     The run time of our program is no part of it. Where probes of one kind fire in several ways, the highest is taken.
     """
-    found: dict[Means, float] = {}
+    cost_by_means: dict[Means, float] = {}
     others_s = 0.0
-    for kind, mechanism in sorted({(one.kind, one.mechanism or "stepped") for one in countables}):
+    for kind, mechanism in sorted({(countable.kind, countable.mechanism or "stepped") for countable in countables}):
         if kind != "profile":
             event_ns, taken_s = _measured(kind, mechanism)
-            found[kind] = max(event_ns, found.get(kind, 0.0))
+            cost_by_means[kind] = max(event_ns, cost_by_means.get(kind, 0.0))
             others_s += taken_s
-    if "tracepoint" in found:  # each goes by whichever of both the kernel takes
-        found["raw-tracepoint"] = found["tracepoint"]
-    return found, others_s
+    if "tracepoint" in cost_by_means:  # each goes by whichever of both the kernel takes
+        cost_by_means["raw-tracepoint"] = cost_by_means["tracepoint"]
+    return cost_by_means, others_s
 
 
 def _measured(kind: CountableProbe, mechanism: str) -> tuple[float, float]:
@@ -177,10 +177,15 @@ class Rates:
         busy_ratio: float | None = None,
     ) -> None:
         self._observations = observations
-        self._is_clocked = busy_ratio is not None and all(one.cpu_s is not None for one in observations)
-        wanted_s, waited_s = sum(one.cpu_s + one.waited_s for one in threads), sum(one.waited_s for one in threads)
+        self._is_clocked = busy_ratio is not None and all(observation.cpu_s is not None for observation in observations)
+        wanted_s, waited_s = (
+            sum(thread_use.cpu_s + thread_use.waited_s for thread_use in threads),
+            sum(thread_use.waited_s for thread_use in threads),
+        )
         self._waiting_ratio = waited_s / wanted_s if wanted_s and not self._is_clocked else 0.0
-        waiting = {one.tid for one in threads if one.cpu_s + one.waited_s < BUSY_RATIO * watched_s}
+        waiting = {
+            thread_use.tid for thread_use in threads if thread_use.cpu_s + thread_use.waited_s < BUSY_RATIO * watched_s
+        }
         self._is_busy = (busy_ratio or 0.0) + waited_s / watched_s >= BUSY_RATIO
         self._by_slot: dict[int, list[tuple[int, int, int, float]]] = defaultdict(list)
         """Key of the counts to (which window, thread, events, share of its time that counting took)."""
@@ -188,49 +193,55 @@ class Rates:
         """Of each window the share of the target's CPU time that counting took; 0 where no clock tells."""
         self.taken_s: dict[int, float] = defaultdict(float)
         """CPU time, s, that counting took from each thread in all windows."""
-        for at, one in enumerate(observations):
+        for at, observation in enumerate(observations):
             taken_s: dict[int, float] = defaultdict(float)
-            for (slot, thread), events in one.counts.items():
+            for (slot, thread), events in observation.counts.items():
                 if thread != ELSEWHERE:
                     taken_s[thread] += events * event_ns.get(means[slot], 0.0) / 1e9
             for thread, seconds in taken_s.items():
                 self.taken_s[thread] += seconds
-            ratio = sum(taken_s.values()) / one.cpu_s if self._is_clocked and one.cpu_s else 0.0
+            ratio = sum(taken_s.values()) / observation.cpu_s if self._is_clocked and observation.cpu_s else 0.0
             self._taken.append(ratio)
-            for (slot, thread), events in one.counts.items():
+            for (slot, thread), events in observation.counts.items():
                 if thread != ELSEWHERE:
-                    own = 0.0 if thread in waiting else taken_s[thread] / one.counted_s
+                    own = 0.0 if thread in waiting else taken_s[thread] / observation.counted_s
                     self._by_slot[slot].append((at, thread, events, ratio if self._is_clocked else own))
-        cpu_s = sum((one.cpu_s or 0.0) * one.length_s / one.counted_s for one in observations)
+        cpu_s = sum(
+            (observation.cpu_s or 0.0) * observation.length_s / observation.counted_s for observation in observations
+        )
         self._taken_of_all = sum(self.taken_s.values()) / cpu_s if self._is_clocked and cpu_s else None
         is_unsure = self._taken_of_all is not None and self._taken_of_all > MOST_TAKEN_RATIO
         most = MOST_TAKEN_RATIO if is_unsure else MOST_OF_COMPLETE_RATIO
-        self._most = [most if one.counted_s >= one.length_s else MOST_TAKEN_RATIO for one in observations]
+        self._most = [
+            most if observation.counted_s >= observation.length_s else MOST_TAKEN_RATIO for observation in observations
+        ]
         """Of each window the most that counting is taken to have taken."""
         self._unsure_ratio = 0.0 if is_unsure else UNSURE_RATIO
-        partial = [one for one in observations if one.counted_s < one.length_s]
+        partial = [observation for observation in observations if observation.counted_s < observation.length_s]
         self.is_hardly_seen = len(partial) < FEWEST_WINDOWS and sum(
-            one.length_s - one.counted_s for one in partial
-        ) > UNSEEN_RATIO * sum(one.length_s for one in observations)
+            observation.length_s - observation.counted_s for observation in partial
+        ) > UNSEEN_RATIO * sum(observation.length_s for observation in observations)
         """Whether so few windows stand for so much of the time that rates are lower bounds."""
         took = [min(ratio, own) for ratio, own in zip(self._taken, self._most, strict=True)]
-        watched = sum(one.length_s for one in observations)
-        longer_s = sum(one.counted_s * ratio for one, ratio in zip(observations, took, strict=True))
+        watched = sum(observation.length_s for observation in observations)
+        longer_s = sum(observation.counted_s * ratio for observation, ratio in zip(observations, took, strict=True))
         self.alone_s = watched - (longer_s if self._is_busy else 0.0)
         """How long all windows, and what they stand for, would be without counting, s."""
         self.busy_ratio = busy_ratio
         """The target's CPU time over the whole time, without that of counting; None where no clock tells."""
         if busy_ratio is not None:
-            taken = sum((one.cpu_s or 0.0) * ratio for one, ratio in zip(observations, took, strict=True))
+            taken = sum(
+                (observation.cpu_s or 0.0) * ratio for observation, ratio in zip(observations, took, strict=True)
+            )
             self.busy_ratio = max(0.0, busy_ratio * watched - taken) / self.alone_s
 
     def rate(self, slots: Iterable[int]) -> CountedRate:
-        found = [one for slot in slots for one in self._by_slot.get(slot, [])]
-        windows, most, strata = self._observations, self._most, self._strata(found)
+        entries = [entry for slot in slots for entry in self._by_slot.get(slot, [])]
+        windows, most, strata = self._observations, self._most, self._strata(entries)
         of_cpu = self.busy_ratio if self._is_clocked else None
         sampled = sampled_rate(strata, self._unsure_ratio, self._waiting_ratio, of_cpu)
         share, thread_hz, saturated_hz, all_hz = shares(strata), defaultdict[int, float](float), 0.0, 0.0
-        for at, thread, number, taken in found:
+        for at, thread, number, taken in entries:
             slowed = strata[at].slowed if self._is_clocked else 1 / (1 - min(taken, most[at]))
             hz = float(share[at]) * number * slowed / windows[at].counted_s * sampled.cpu_scale
             all_hz += hz
@@ -239,16 +250,16 @@ class Rates:
                 thread_hz[thread] += hz
         taken_of_all = self._taken_of_all
         if taken_of_all is None:
-            longer_s = sum(one.counted_s * (1 - 1 / one.slowed) for one in strata)
-            taken_of_all = longer_s / sum(one.length_s for one in strata)
+            longer_s = sum(stratum.counted_s * (1 - 1 / stratum.slowed) for stratum in strata)
+            taken_of_all = longer_s / sum(stratum.length_s for stratum in strata)
         at_least = saturated_hz > SATURATED_RATIO * all_hz or taken_of_all > MOST_TAKEN_RATIO
-        return CountedRate(sampled, thread_hz, bool(found) and (at_least or self.is_hardly_seen))
+        return CountedRate(sampled, thread_hz, bool(entries) and (at_least or self.is_hardly_seen))
 
-    def _strata(self, found: Sequence[tuple[int, int, int, float]]) -> list[Stratum]:
+    def _strata(self, entries: Sequence[tuple[int, int, int, float]]) -> list[Stratum]:
         most = self._most
         events = [0] * len(most)
         without = [0.0] * len(most)
-        for at, _, number, taken in found:
+        for at, _, number, taken in entries:
             events[at] += number
             without[at] += number / (1 - min(taken, most[at]))
         strata = []

@@ -53,11 +53,11 @@ def as_bpftrace(attach: str, kind: str, language: Language) -> str | None:
     if language == "strace" or (language == "perf" and kind == "system-call"):
         return EVERY_CALL
     if language == "d":
-        for pattern, place in D_PLACES.items():
-            if found := re.fullmatch(pattern, attach):
-                return found.expand(place)
-        found = D_USER_STATIC.fullmatch(attach)
-        return f"usdt:{found['file']}:{found['provider']}:{found['name'].replace('-', '__')}" if found else None
+        for pattern, template in D_PLACES.items():
+            if match := re.fullmatch(pattern, attach):
+                return match.expand(template)
+        match = D_USER_STATIC.fullmatch(attach)
+        return f"usdt:{match['file']}:{match['provider']}:{match['name'].replace('-', '__')}" if match else None
     if kind in {"software", "hardware"}:
         return f"{kind}:{attach.partition(':')[0]}:"
     return f"tracepoint:{attach}" if kind.startswith(("tracepoint", "raw-tracepoint")) else None
@@ -65,7 +65,7 @@ def as_bpftrace(attach: str, kind: str, language: Language) -> str | None:
 
 def parts(attach: str) -> list[str]:
     """`["uprobe", "/bin/a", "main"]` for `uprobe:/bin/a:main`."""
-    return [one.group() for one in PARTS.finditer(attach)]
+    return [match.group() for match in PARTS.finditer(attach)]
 
 
 MOST_SITES = 100_000
@@ -154,16 +154,16 @@ def places(attach: str, kind: str, root: Path, pid: int | None = None) -> list[P
         raise NotHere(f"{attach}: {why}")
     words = parts(attach)[1:]
     if kind in KERNEL_FUNCTIONS:
-        found = [Place(kind=kind, name=name) for name in _kernel_functions(words[-1].partition("+")[0], root)]
+        probe_sites = [Place(kind=kind, name=name) for name in _kernel_functions(words[-1].partition("+")[0], root)]
     elif kind in ("uprobe", "uretprobe"):
-        found = list(_functions(attach, kind, words, root, pid))
+        probe_sites = list(_functions(attach, kind, words, root, pid))
     elif kind == "usdt":
-        found = list(_static(words, root, pid))
+        probe_sites = list(_static(words, root, pid))
     else:
-        found = [Place(kind=kind, name=name) for name in _tracepoints(attach, words, root)]
-    if not found:
+        probe_sites = [Place(kind=kind, name=name) for name in _tracepoints(attach, words, root)]
+    if not probe_sites:
         raise NotHere(f"{attach}: nothing here matches it; `bpftrace -l '{attach}'` lists what does")
-    return found
+    return probe_sites
 
 
 def _tracepoints(attach: str, words: list[str], root: Path) -> list[str]:
@@ -214,21 +214,23 @@ def _functions(attach: str, kind: str, words: list[str], root: Path, pid: int | 
         if not functions and not symbols.matching_functions(path, "*"):
             msg = f"{attach}: {path} has no table of symbols; its package may have one apart (-dbgsym, debuginfo)"
             raise NotHere(msg)
-        for found, at in functions.items():
+        for function_name, at in functions.items():
             first_bytes = None if inside else at.first_bytes
-            yield Place(kind=kind, name=found, path=path, offset=at.offset + inside, first_bytes=first_bytes)
+            yield Place(kind=kind, name=function_name, path=path, offset=at.offset + inside, first_bytes=first_bytes)
 
 
-def same_function_elsewhere(place: Place, pid: int) -> list[Path]:
+def same_function_elsewhere(probe_site: Place, pid: int) -> list[Path]:
     """The other files of a process with a function of this name, one of which may be the one that it calls.
 
     A library that replaces the C library's allocator is the usual case: its `malloc` is found first (ld.so(8)).
     """
-    if place.path is None:
+    if probe_site.path is None:
         return []
-    own = place.path.resolve()
+    own = probe_site.path.resolve()
     others = (Path(path) for path in symbols.mapped_files(pid))
-    return [path for path in others if path.resolve() != own and symbols.find_function(path, place.name) is not None]
+    return [
+        path for path in others if path.resolve() != own and symbols.find_function(path, probe_site.name) is not None
+    ]
 
 
 def _static(words: list[str], root: Path, pid: int | None) -> Iterator[Place]:
@@ -246,11 +248,11 @@ def _files(named: str, root: Path, pid: int | None) -> list[Path]:
     """
     if "/" in named:
         pattern = named.lstrip("/")
-        found = sorted(root.glob(pattern)) if "*" in pattern else [root / pattern]
-        files = [path for path in found if path.is_file()]
+        paths = sorted(root.glob(pattern)) if "*" in pattern else [root / pattern]
+        files = [path for path in paths if path.is_file()]
     else:
-        place = (symbols.library_of(pid, named) if pid else None) or shutil.which(named) or _library(named)
-        files = [Path(place)] if place else []
+        location = (symbols.library_of(pid, named) if pid else None) or shutil.which(named) or _library(named)
+        files = [Path(location)] if location else []
     if not files:
         raise NotHere(f"{named}: no such program or library here; name it by its path")
     return files

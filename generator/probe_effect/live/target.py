@@ -127,12 +127,12 @@ def threads_of(pids: Iterable[int]) -> dict[int, ThreadUse]:
 def used_between(before: dict[int, ThreadUse], after: dict[int, ThreadUse]) -> list[ThreadUse]:
     """What each thread used between two looks, the busiest first; one that was not there before began at zero."""
     used = [
-        replace(one, cpu_s=one.cpu_s - before[tid].cpu_s, waited_s=one.waited_s - before[tid].waited_s)
+        replace(thread, cpu_s=thread.cpu_s - before[tid].cpu_s, waited_s=thread.waited_s - before[tid].waited_s)
         if tid in before
-        else one
-        for tid, one in after.items()
+        else thread
+        for tid, thread in after.items()
     ]
-    return sorted(used, key=lambda one: (-one.cpu_s, one.tid))
+    return sorted(used, key=lambda thread: (-thread.cpu_s, thread.tid))
 
 
 def _descendants(pid: int) -> Iterator[int]:
@@ -179,6 +179,6 @@ def _inner_pids() -> Iterator[tuple[int, int]]:
 
 def _in_cgroup(folder: Path) -> Iterator[int]:
     """Process ids of a cgroup and of those below it; the kernel refuses the list of a threaded one."""
-    for place in (folder, *(path for path in folder.rglob("*") if path.is_dir())):
+    for cgroup in (folder, *(path for path in folder.rglob("*") if path.is_dir())):
         with contextlib.suppress(OSError):
-            yield from map(int, (place / "cgroup.procs").read_text().split())
+            yield from map(int, (cgroup / "cgroup.procs").read_text().split())

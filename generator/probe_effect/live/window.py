@@ -135,14 +135,14 @@ class Windows:
 
     def counts(self, slots: Iterable[int]) -> dict[int, Counter[int]]:
         """Events in all windows together by thread and CPU, of the probe whose counts have these keys."""
-        found: dict[int, Counter[int]] = defaultdict(Counter)
-        for thread, by_cpu in (one for slot in slots for one in self._by_cpu[slot].items()):
-            found[thread] += by_cpu
-        return found
+        by_thread: dict[int, Counter[int]] = defaultdict(Counter)
+        for thread, by_cpu in (entry for slot in slots for entry in self._by_cpu[slot].items()):
+            by_thread[thread] += by_cpu
+        return by_thread
 
     @property
     def counted_s(self) -> float:
-        return sum(one.counted_s for one in self.observations)
+        return sum(observation.counted_s for observation in self.observations)
 
     @property
     def is_complete(self) -> bool:
@@ -269,15 +269,15 @@ class Windows:
 
     def _read(self) -> dict[tuple[int, int], int]:
         before, self._last = self._last, self._attachments.read()
-        found = {}
+        new_events = {}
         for (slot, thread), values in self._last.items():
             earlier = before.get((slot, thread), ())
             if events := sum(values) - sum(earlier):
-                found[slot, thread] = events
+                new_events[slot, thread] = events
                 by_cpu = self._by_cpu[slot][thread]
                 for cpu, (now, then) in enumerate(zip_longest(values, earlier, fillvalue=0)):
                     by_cpu[cpu] += now - then
-        return found
+        return new_events
 
     def _now_s(self) -> float:
         return time.monotonic() - self._began_s

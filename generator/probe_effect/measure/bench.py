@@ -39,9 +39,9 @@ def plan(subjects: Sequence[PlannedSubject], blocks: int, seed: int) -> tuple[Pl
     left_out = [subject.key for subject in subjects if subject.operations is None]
     counted = [subject.key for subject in subjects if subject.is_counted_apart]
     return tuple(
-        PlannedRun(block, place, subject, arm)
+        PlannedRun(block, index, subject, arm)
         for block, order in enumerate(request.blocks_in_order(measured, left_out, counted, blocks, seed))
-        for place, (subject, arm) in enumerate(order)
+        for index, (subject, arm) in enumerate(order)
     )
 
 
@@ -81,7 +81,7 @@ class Journal:
 
     def __init__(self, document: PlanFile, rows: Iterable[Sample]) -> None:
         self._document = document
-        self._subjects = {Key(one.case, one.tracer, one.level): one for one in document.subjects}
+        self._subjects = {Key(subject.case, subject.tracer, subject.level): subject for subject in document.subjects}
         self._places: set[tuple[int, int]] = set()
         self._tally = Tally()
         self.failures: Counter[Key] = Counter()

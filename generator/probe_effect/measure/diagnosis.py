@@ -90,30 +90,34 @@ def _is_on(loaded: live.Loaded, ours: str) -> bool:
     return loaded.sort != "bpf" or (loaded.kind in live.OF_PROBES and bool(loaded.places or loaded.others))
 
 
-def firing(found: list[live.Loaded], run: Callable[[], UntracedRun]) -> list[live.Loaded]:
+def firing(all_loaded: list[live.Loaded], run: Callable[[], UntracedRun]) -> list[live.Loaded]:
     """What of all that traces fires in an untraced run, which `run` makes.
 
     Who traces us by ptrace does. Raises: HostNotReady where a run cannot be made.
     """
-    surely = [loaded for loaded in found if loaded.sort == "ptrace"]
-    if len(surely) == len(found):
+    surely = [loaded for loaded in all_loaded if loaded.sort == "ptrace"]
+    if len(surely) == len(all_loaded):
         return surely
     with live.RunStatistics() as statistics:
-        before, sampled = statistics.look(), dict(_perf_counts(found))
+        before, sampled = statistics.look(), dict(_perf_counts(all_loaded))
         operations, seconds = run()
-        after, resampled = statistics.look(), dict(_perf_counts(found))
+        after, resampled = statistics.look(), dict(_perf_counts(all_loaded))
     counts = {loaded.key: loaded.events or 0 for loaded in before.found}
     least = max(LEAST_EVENTS, LEAST_EVENTS_RATIO * operations)
     fired = {loaded.key for loaded in after.found if (loaded.events or 0) - counts.get(loaded.key, 0) >= least}
     grown = ((key, count - sampled.get((key, event), count)) for (key, event), count in resampled.items())
     fired |= {key for key, events in grown if least <= events <= MOST_EVENTS_HZ * seconds}
-    functions = {loaded.key for loaded in found if any(place.kind.startswith("function") for place in loaded.places)}
-    return surely + [loaded for loaded in found if loaded.key in fired | functions]
+    functions = {
+        loaded.key
+        for loaded in all_loaded
+        if any(probe_site.kind.startswith("function") for probe_site in loaded.places)
+    }
+    return surely + [loaded for loaded in all_loaded if loaded.key in fired | functions]
 
 
-def _perf_counts(found: list[live.Loaded]) -> Iterator[tuple[tuple[TracingKey, int], int]]:
+def _perf_counts(all_loaded: list[live.Loaded]) -> Iterator[tuple[tuple[TracingKey, int], int]]:
     """What each perf event of these has counted, by its owner's key and its descriptor."""
-    for loaded in found:
+    for loaded in all_loaded:
         if loaded.sort == "perf":
             yield from (((loaded.key, event), count) for event, count in live.perf_counts(loaded.owners[0].pid).items())
 
@@ -122,19 +126,19 @@ def present() -> frozenset[TracingKey]:
     """What can be seen in some milliseconds of all that traces, to be compared with a later look."""
     if sys.platform != "linux":
         return frozenset()
-    found: set[TracingKey] = {("ftrace", name, one.place) for name, _, on in live.switched_on() for one in on}
-    found |= {("perf", pid) for pid in live.with_perf_events()}
+    keys: set[TracingKey] = {("ftrace", name, probe.place) for name, _, on in live.switched_on() for probe in on}
+    keys |= {("perf", pid) for pid in live.with_perf_events()}
     with suppress(OSError, HostNotReady):  # closed to us
-        found |= {("bpf", one.id) for one in bpf_objects.programs() if one.kind in live.OF_PROBES}
+        keys |= {("bpf", program.id) for program in bpf_objects.programs() if program.kind in live.OF_PROBES}
     if tracer := live.TRACER.search(read_text(ROOT, "proc/self/status") or ""):
-        found.add(("ptrace", tracer[1]))
-    return frozenset(found)
+        keys.add(("ptrace", tracer[1]))
+    return frozenset(keys)
 
 
-def in_words(found: list[live.Loaded]) -> str:
+def in_words(all_loaded: list[live.Loaded]) -> str:
     """What traces, with the processes that hold it, for the owner of the machine; empty for nothing."""
     words = []
-    for loaded in found:
+    for loaded in all_loaded:
         who = ", ".join(f"{owner.comm} ({owner.pid})" for owner in loaded.owners)
         where = ", ".join(site.name for site in loaded.places[:SHOWN])
         more = len(loaded.places) + loaded.others - SHOWN
@@ -160,11 +164,11 @@ class Company:
 
     def look(self, run: Callable[[], UntracedRun]) -> list[MachineWarning]:
         """The warnings about what else traces now; `run` makes an untraced run."""
-        found = tracing()
-        on = firing(found, run)
-        new = list(of_tracing(in_words(on), in_words([one for one in found if one not in on])))
-        self.warnings |= {one.id: one for one in new}
-        self.recorded |= dict.fromkeys(map(_recorded, found))
+        all_loaded = tracing()
+        on = firing(all_loaded, run)
+        new = list(of_tracing(in_words(on), in_words([loaded for loaded in all_loaded if loaded not in on])))
+        self.warnings |= {warning.id: warning for warning in new}
+        self.recorded |= dict.fromkeys(map(_recorded, all_loaded))
         self._known = self._seen = present()
         return new
 
@@ -231,7 +235,10 @@ class Diagnosis:
 
 
 def diagnose(
-    suites: Sequence[tuple[Path, Suite]], known: Mapping[str, Tracer], cache: Path | None = None, root: Path = ROOT
+    suites: Sequence[tuple[Path, Suite]],
+    all_tracers: Mapping[str, Tracer],
+    cache: Path | None = None,
+    root: Path = ROOT,
 ) -> Diagnosis:
     """The diagnosis of this machine. Each suite's workload is compiled, to prove that compiler and headers are there.
 
@@ -241,8 +248,8 @@ def diagnose(
     workload_cpu, tracer_cpu = this_machine.choose_cpus(root)
     shared = siblings(root, workload_cpu) - {workload_cpu}
     before = {cpu: cpu_times(root, cpu) for cpu in shared}
-    tracers = tuple(state_of(tracer, PROBED) for tracer in known.values())
-    ready = {state.tracer: known[state.tracer] for state in tracers if state.unavailable is None}
+    tracers = tuple(state_of(tracer, PROBED) for tracer in all_tracers.values())
+    ready = {state.tracer: all_tracers[state.tracer] for state in tracers if state.unavailable is None}
     works = [resolve(folder, suite, ready, []) for folder, suite in suites]
     programs = {work.suite.id: _build(work, cache) for work in works}
     built = next((program for program in programs.values() if isinstance(program, CompiledProgram)), None)
@@ -265,8 +272,8 @@ def diagnose(
         steal_ratio=steal,
         kernel={need: CLOSED if reason and closed == CLOSED else reason for need, reason in reasons.items()},
         tracers=tracers,
-        suites=tuple(_suite(work, known, programs[work.suite.id]) for work in works),
-        packages=tuple(missing_packages([tracer.tool for tracer in known.values()], root)),
+        suites=tuple(_suite(work, all_tracers, programs[work.suite.id]) for work in works),
+        packages=tuple(missing_packages([tracer.tool for tracer in all_tracers.values()], root)),
         warnings=(
             *of_tracing("", in_words(tracing()) if root == ROOT else ""),
             *warnings(
@@ -282,12 +289,12 @@ def diagnose(
     )
 
 
-def _suite(work: Work, known: Mapping[str, Tracer], program: CompiledProgram | str) -> SuiteState:
+def _suite(work: Work, all_tracers: Mapping[str, Tracer], program: CompiledProgram | str) -> SuiteState:
     unbuildable = program if isinstance(program, str) else None
     measured = () if unbuildable else work.measured
     scripts = {
         name: sum(bool(script_paths(work.folder, work.suite, case.id, tracer.tool)) for case in work.suite.cases)
-        for name, tracer in known.items()
+        for name, tracer in all_tracers.items()
     }
     return SuiteState(
         suite=work.suite.id,

@@ -39,8 +39,8 @@ def interruptible() -> Iterator[None]:
     """
 
     def stop(number: int, _: FrameType | None) -> None:
-        for known in SIGNALS:
-            signal.signal(known, signal.SIG_IGN)
+        for stop_signal in SIGNALS:
+            signal.signal(stop_signal, signal.SIG_IGN)
         if number == signal.SIGALRM:
             raise TimeIsOver("the time is over")
         raise Interrupted(f"stopped by {signal.Signals(number).name}")

@@ -152,19 +152,19 @@ def choose_suites(data: DataFolder, names: Sequence[str]) -> list[tuple[Path, Su
 
 
 def choose_tracers(
-    known: Mapping[str, Tracer], names: Sequence[str], *, as_root: bool | None = None
+    all_tracers: Mapping[str, Tracer], names: Sequence[str], *, as_root: bool | None = None
 ) -> dict[str, Tracer]:
     """The tracers of those names, or all that can run here. `as_root` is whether they run as root, if not as we do.
 
     Raises: UsageError for an unknown one; HostNotReady if a named tracer, or every tracer, cannot run here. For a user
         other than root also if any tracer cannot: the message says what can run all the same.
     """
-    unknown(names, known, "tracer")
-    reasons = {name: tracer.available() for name, tracer in known.items() if not names or name in names}
-    ready = {name: known[name] for name, reason in reasons.items() if reason is None}
+    unknown(names, all_tracers, "tracer")
+    reasons = {name: tracer.available() for name, tracer in all_tracers.items() if not names or name in names}
+    ready = {name: all_tracers[name] for name, reason in reasons.items() if reason is None}
     faults = [f"{name}: {reason}" for name, reason in reasons.items() if reason is not None]
     if faults and not (os.geteuid() == 0 if as_root is None else as_root):
-        able = [name for name, tracer in known.items() if tracer.available() is None]
+        able = [name for name, tracer in all_tracers.items() if tracer.available() is None]
         possible = "none can measure without root"
         if able:
             command = typed("measure", *(word for name in able for word in ("--tracer", name)))

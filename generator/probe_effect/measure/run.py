@@ -161,10 +161,10 @@ def _calibrate_scripts(bench: Bench, opened: submission.OpenSubmission) -> None:
         return
     with TableWriter(path, CALIBRATION_COLUMNS) as table:  # opened before it is read: it cuts off a torn row
         done = {row.key for row in read_calibration(path, str(path))[0]}
-        for place, key in enumerate(scripts):
+        for index, key in enumerate(scripts):
             if key not in done:
                 run, blocks = PlannedRun(0, 0, key, "traced"), bench.settings.blocks
-                bench.tell(Progress(phase="scripts", planned=run, blocks=blocks, done=place, total=len(scripts)))
+                bench.tell(Progress(phase="scripts", planned=run, blocks=blocks, done=index, total=len(scripts)))
                 rows = calibrate(key, work.script(key), work.tracers[key.tracer], bench.cpu)
                 table.put(row.cells for row in rows)
 

@@ -82,15 +82,15 @@ def open_submission(results: Path, document: machine_file.MachineFile, plan: mac
     """
     name = f"{document.run.started[:10]}-{document.run.suite}"
     try:
-        place = SubmissionFolder(_fresh_folder(results / document.machine.id, name))
+        submission = SubmissionFolder(_fresh_folder(results / document.machine.id, name))
     except OSError as error:
         raise _not_writable(results, error) from error
-    opened = OpenSubmission(place, document, plan)
+    opened = OpenSubmission(submission, document, plan)
     try:
         opened.write()
-        write_document(place.plan_file, plan)  # last: by it the run is known to be unfinished
+        write_document(submission.plan_file, plan)  # last: by it the run is known to be unfinished
     except HostNotReady:
-        shutil.rmtree(place.folder, ignore_errors=True)  # nothing was measured yet
+        shutil.rmtree(submission.folder, ignore_errors=True)  # nothing was measured yet
         raise
     return opened
 
@@ -159,13 +159,13 @@ def unfinished(results: Path, suites: Collection[str], testbed: Testbed) -> list
     Raises: UsageError when there is none; BadData for files that cannot be read.
     """
     own, places = ids_of(testbed), cut_short(results)
-    read = [read_unfinished(place) for place in places if place.machine in own]
+    read = [read_unfinished(submission) for submission in places if submission.machine in own]
     newest = {opened.document.run.suite: opened for opened in read}
     chosen = [opened for suite, opened in newest.items() if not suites or suite in suites]
     if not chosen:
         of = f" of {', '.join(suites)}" if suites else ""
         msg = f"{results / own[0]}: no run{of} was cut short here; to start one, omit --resume"
-        if others := [str(place.folder) for place in places if place.machine not in own]:
+        if others := [str(submission.folder) for submission in places if submission.machine not in own]:
             msg += f"\ncut short on another machine, or here before CPU, memory or kernel changed: {', '.join(others)}"
         raise UsageError(msg)
     return chosen
@@ -182,29 +182,29 @@ def cut_short(results: Path) -> list[SubmissionFolder]:
 
     Raises: UsageError for another user's: what a plan names is run, and its folder is written.
     """
-    places = [place for place in submissions_in(results) if place.plan_file.is_file()]
-    for place in places:
-        demand([place.folder, *place.folder.iterdir()], MAKE_OURS, results)
-    return sorted(places, key=lambda place: place.plan_file.stat().st_mtime_ns)
+    places = [submission for submission in submissions_in(results) if submission.plan_file.is_file()]
+    for submission in places:
+        demand([submission.folder, *submission.folder.iterdir()], MAKE_OURS, results)
+    return sorted(places, key=lambda submission: submission.plan_file.stat().st_mtime_ns)
 
 
-def read_unfinished(place: SubmissionFolder) -> OpenSubmission:
+def read_unfinished(submission: SubmissionFolder) -> OpenSubmission:
     """The unfinished run in a folder. Raises: BadData for files that cannot be read."""
-    document, problems = machine_file.read_machine_file(place.machine_file, str(place.machine_file))
-    plan, more = machine_file.read_plan_file(place.plan_file, str(place.plan_file))
+    document, problems = machine_file.read_machine_file(submission.machine_file, str(submission.machine_file))
+    plan, more = machine_file.read_plan_file(submission.plan_file, str(submission.plan_file))
     if document is None or plan is None:
         raise BadData([*problems, *more])
-    return OpenSubmission(place, document, plan)
+    return OpenSubmission(submission, document, plan)
 
 
-def command_to_go_on(place: SubmissionFolder) -> str:
+def command_to_go_on(submission: SubmissionFolder) -> str:
     """The command that continues an unfinished run, by its plan; `measure --resume` if the plan cannot be read.
 
     The folder may have been moved since it was begun.
     """
-    plan, _ = machine_file.read_plan_file(place.plan_file, str(place.plan_file))
+    plan, _ = machine_file.read_plan_file(submission.plan_file, str(submission.plan_file))
     words = plan.continued_by if plan and plan.continued_by else ("measure", "--resume")
-    return typed(*words, "--out", place.folder.resolve().parents[1])
+    return typed(*words, "--out", submission.folder.resolve().parents[1])
 
 
 def reopen(opened: OpenSubmission, work: Work) -> OpenSubmission:
@@ -223,16 +223,16 @@ def reopen(opened: OpenSubmission, work: Work) -> OpenSubmission:
     return OpenSubmission(opened.place, opened.document.model_copy(update={"run": run}), opened.plan)
 
 
-def changed(place: SubmissionFolder, changes: Iterable[str]) -> HostNotReady:
+def changed(submission: SubmissionFolder, changes: Iterable[str]) -> HostNotReady:
     """The refusal to continue, with what has changed since the beginning."""
     return HostNotReady(
-        f"{place.folder}: cannot be continued, as {'; '.join(changes)}\n"
+        f"{submission.folder}: cannot be continued, as {'; '.join(changes)}\n"
         "its rows are kept; to measure again, omit --resume"
     )
 
 
 def work_of(
-    opened: OpenSubmission, suites: Iterable[tuple[Path, Suite]], known: Mapping[str, Tracer], testbed: Testbed
+    opened: OpenSubmission, suites: Iterable[tuple[Path, Suite]], all_tracers: Mapping[str, Tracer], testbed: Testbed
 ) -> Work:
     """The suite and the tracers of an unfinished run. No program that its plan names is started before all else is
     found as it was.
@@ -247,17 +247,17 @@ def work_of(
     if changes := list(_changes(opened, work, testbed)):
         raise changed(opened.place, changes)
     names = list(dict.fromkeys(subject.tracer for subject in opened.plan.subjects))
-    tracers = {name: _tracer(name, opened.plan, known) for name in names}
+    tracers = {name: _tracer(name, opened.plan, all_tracers) for name in names}
     measured = tuple(subject.key for subject in opened.plan.subjects if subject.status != "skipped")
     return replace(work, tracers=choose_tracers(tracers, names), measured=measured)
 
 
-def _tracer(name: str, plan: machine_file.PlanFile, known: Mapping[str, Tracer]) -> Tracer:
-    if name in known:
-        return known[name]
-    alike = [tracer for tracer in known.values() if name.startswith(f"{tracer.id}-")]
+def _tracer(name: str, plan: machine_file.PlanFile, all_tracers: Mapping[str, Tracer]) -> Tracer:
+    if name in all_tracers:
+        return all_tracers[name]
+    alike = [tracer for tracer in all_tracers.values() if name.startswith(f"{tracer.id}-")]
     if name not in plan.programs or not alike:
-        raise UsageError(f"{name}: no such tracer here, but the unfinished run has it; known: {', '.join(known)}")
+        raise UsageError(f"{name}: no such tracer here, but the unfinished run has it; known: {', '.join(all_tracers)}")
     # `strace-seccomp-6-1` begins as `strace` does too.
     tool, program = max(alike, key=lambda tracer: len(tracer.id)), plan.programs[name]
     demand([Path(program)], f"--tracer {tool.id}={program} says that you mean it")

@@ -41,7 +41,7 @@ RESULTS = {"time": TimeResult, "count": InstructionsResult, "own_use": OwnUse}
 MADE_AGAIN = frozenset(
     {"files", "tails", "make_cases", "read_document", "read_blocks", "digest", "titles", "shares_end"}
 )
-SUBMISSION_FIELDS = tuple(one.name for one in fields(Submission) if one.name not in MADE_AGAIN)
+SUBMISSION_FIELDS = tuple(field.name for field in fields(Submission) if field.name not in MADE_AGAIN)
 
 
 class KeptCases(Mapping[str, tuple[Number, ...]]):
@@ -53,7 +53,7 @@ class KeptCases(Mapping[str, tuple[Number, ...]]):
 
     def __getitem__(self, case: str) -> tuple[Number, ...]:
         if case not in self._made:
-            self._made[case] = tuple(_number(self._submission, one) for one in json.loads(self._texts[case]))
+            self._made[case] = tuple(_number(self._submission, entry) for entry in json.loads(self._texts[case]))
         return self._made[case]
 
     def __iter__(self) -> Iterator[str]:
@@ -77,9 +77,9 @@ def _packed_number(number: Number) -> dict[str, Any]:
     return number.key._asdict() | _known(number, {"submission", "key", "result"}) | result
 
 
-def _known(one: Any, but: Collection[str] = ()) -> dict[str, Any]:  # noqa: ANN401  a dataclass
+def _known(record: Any, but: Collection[str] = ()) -> dict[str, Any]:  # noqa: ANN401  a dataclass
     """The fields that do not have their defaults."""
-    values = {field: getattr(one, field.name) for field in fields(one) if field.name not in but}
+    values = {field: getattr(record, field.name) for field in fields(record) if field.name not in but}
     return {field.name: value for field, value in values.items() if value != field.default}
 
 
@@ -218,7 +218,7 @@ class PublishedSource:
     def recomputed(self) -> dict[str, Recomputed]:
         """beside_files.Figure id to what its formula gives, where it has one."""
         values = figure_values(self.figures)
-        return {one.figure: made for one in self.figures if (made := recompute(one, values))}
+        return {figure.figure: made for figure in self.figures if (made := recompute(figure, values))}
 
     @property
     def id(self) -> str:
@@ -302,11 +302,11 @@ class Catalogue:
 
     @cached_property
     def timed(self) -> tuple[Submission, ...]:
-        return tuple(one for one in self.active if one.metric == "time")
+        return tuple(submission for submission in self.active if submission.metric == "time")
 
     @cached_property
     def counted(self) -> tuple[Submission, ...]:
-        return tuple(one for one in self.active if one.metric == "instructions")
+        return tuple(submission for submission in self.active if submission.metric == "instructions")
 
     @property
     def version(self) -> str:
@@ -316,7 +316,7 @@ class Catalogue:
     @cached_property
     def everything(self) -> tuple[Submission, ...]:
         """Every submission by id, also those withdrawn: what has a page."""
-        return tuple(sorted((*self.active, *self.withdrawn), key=lambda one: one.id))
+        return tuple(sorted((*self.active, *self.withdrawn), key=lambda submission: submission.id))
 
     def cases(self) -> list[Case]:
         return [case for folder in self.suites for case in folder.suite.cases]
@@ -328,7 +328,7 @@ class Catalogue:
 
     @cached_property
     def by_suite(self) -> dict[str, SuiteFolder]:
-        return {one.suite.id: one for one in self.suites}
+        return {folder.suite.id: folder for folder in self.suites}
 
     def published(
         self, case_id: str, *, are_costs: bool = True
@@ -369,14 +369,16 @@ def read_catalogue(data: DataFolder, site: str = "/") -> Catalogue:
 
 def read_sources(data: DataFolder, problems: list[Problem] | None = None) -> tuple[PublishedSource, ...]:
     """The published sources alone. Raises: BadData, unless `problems` are collected."""
-    with _refusing(problems) as found:
-        return tuple(filter(None, [read_published(folder, data, found) for folder in data.sources()]))
+    with _refusing(problems) as all_problems:
+        return tuple(filter(None, [read_published(folder, data, all_problems) for folder in data.sources()]))
 
 
 def read_packages(data: DataFolder, problems: list[Problem] | None = None) -> tuple[recorded.ToolPackage, ...]:
     """The packages of standard tools. Raises: BadData, unless `problems` are collected."""
-    with _refusing(problems) as found:
-        read = [_sound(recorded.read_tools(path, data.relative(path)), found) for path in recorded.tool_files(data)]
+    with _refusing(problems) as all_problems:
+        read = [
+            _sound(recorded.read_tools(path, data.relative(path)), all_problems) for path in recorded.tool_files(data)
+        ]
         return tuple(filter(None, read))
 
 
@@ -387,28 +389,34 @@ def read_numbers(
 
     Raises: BadData, unless `problems` are collected.
     """
-    with _refusing(problems) as found:
-        suites = {one: _sound(read_suite(one, data.relative(one / "suite.toml")), found) for one in data.suites()}
-        read = read_submissions(data.submissions() if folders is None else folders, data, found)
+    with _refusing(problems) as all_problems:
+        suites = {
+            path: _sound(read_suite(path, data.relative(path / "suite.toml")), all_problems) for path in data.suites()
+        }
+        read = read_submissions(data.submissions() if folders is None else folders, data, all_problems)
         titles = names.titles([suite for suite in suites.values() if suite])
         ends = Counter(map(names.short_id, {files.machine for files in data.submissions()}))
-        cores = {one.machine: one.microarchitecture for one in reversed(read) if one.microarchitecture}
+        cores = {
+            submission.machine: submission.microarchitecture
+            for submission in reversed(read)
+            if submission.microarchitecture
+        }
         submissions = [
             replace(
-                one,
+                submission,
                 titles=titles,
-                shares_end=ends[names.short_id(one.machine)] > 1,
-                microarchitecture=one.microarchitecture or cores.get(one.machine),
+                shares_end=ends[names.short_id(submission.machine)] > 1,
+                microarchitecture=submission.microarchitecture or cores.get(submission.machine),
             )
-            for one in read
+            for submission in read
         ]
-        document = _sound(beside_files.read_changes(data), found)
+        document = _sound(beside_files.read_changes(data), all_problems)
         changes = document.changes if document else ()
         gone = beside_files.changed_ids(changes, "withdrawn")
         return Catalogue(
             suites=tuple(SuiteFolder(folder, suite) for folder, suite in suites.items() if suite),
-            active=tuple(one for one in submissions if one.id not in gone),
-            withdrawn=tuple(one for one in submissions if one.id in gone),
+            active=tuple(submission for submission in submissions if submission.id not in gone),
+            withdrawn=tuple(submission for submission in submissions if submission.id in gone),
             changes=changes,
             kept=data.kept,
         )

@@ -70,8 +70,10 @@ def sampled_rate(
             second of CPU time, times this: the ratio estimator (Cochran, Sampling Techniques, 1977, chapter 6). What
             else ran on their CPU during the windows does not disturb it.
     """
-    length_s, counted_s, events, slowed, cpu_ratio = np.array([astuple(one)[:5] for one in strata], dtype=float).T
-    taken_ratio = np.array([one.slowed - 1 if one.taken is None else one.taken for one in strata])
+    length_s, counted_s, events, slowed, cpu_ratio = np.array(
+        [astuple(stratum)[:5] for stratum in strata], dtype=float
+    ).T
+    taken_ratio = np.array([stratum.slowed - 1 if stratum.taken is None else stratum.taken for stratum in strata])
     missed = 1 - np.minimum(1, counted_s / length_s)
     worked_s = counted_s / slowed
     taken_s = counted_s - worked_s
@@ -102,7 +104,7 @@ def sampled_rate(
 
 def shares(strata: Sequence[Stratum]) -> np.ndarray:
     """The share of the time of each stratum, if nobody counted: (n,) float64."""
-    own_s = np.array([one.length_s - one.counted_s * (1 - 1 / one.slowed) for one in strata])
+    own_s = np.array([stratum.length_s - stratum.counted_s * (1 - 1 / stratum.slowed) for stratum in strata])
     return np.asarray(own_s / own_s.sum())
 
 
@@ -167,7 +169,7 @@ def percentile_ns(buckets: Sequence[Bucket], share: float) -> float | None:
 
     Inside a bucket, times are assumed to be spread evenly. The buckets do not overlap, and are in order.
     """
-    total = sum(one.operations for one in buckets)
+    total = sum(bucket.operations for bucket in buckets)
     wanted = share * total
     if total - wanted < FEWEST_BEYOND:
         return None
@@ -186,14 +188,14 @@ def pooled(runs: Iterable[Iterable[Bucket]]) -> tuple[Bucket, ...]:
     """
     made: dict[int, Bucket] = {}
     for low_ns, high_ns, operations in chain.from_iterable(runs):
-        known = made.get(low_ns, Bucket(low_ns, 0, 0))
-        made[low_ns] = Bucket(low_ns, max(known.high_ns, high_ns), known.operations + operations)
+        bucket = made.get(low_ns, Bucket(low_ns, 0, 0))
+        made[low_ns] = Bucket(low_ns, max(bucket.high_ns, high_ns), bucket.operations + operations)
     return tuple(made[low_ns] for low_ns in sorted(made))
 
 
 def at_least(buckets: Sequence[Bucket]) -> list[tuple[int, float]]:
     """(time in ns, share of the operations that took it or longer) where each bucket begins, and for the longest."""
-    left = total = sum(one.operations for one in buckets)
+    left = total = sum(time_bucket.operations for time_bucket in buckets)
     points = []
     for bucket in buckets:
         points.append((bucket.low_ns, left / total))

@@ -120,9 +120,13 @@ def paired_estimate(differences: Floats) -> Estimate:
     """
     columns = [column[~np.isnan(column)] for column in differences.T]
     estimates = [estimate(column) for column in columns if len(column)]
-    ends = [(one.value, one.low, one.high) for one in estimates if one.low is not None and one.high is not None]
+    ends = [
+        (interval.value, interval.low, interval.high)
+        for interval in estimates
+        if interval.low is not None and interval.high is not None
+    ]
     if not ends:
-        return Estimate(float(np.mean([one.value for one in estimates])))
+        return Estimate(float(np.mean([interval.value for interval in estimates])))
     value, low, high = np.mean(ends, axis=0)
     return Estimate(float(value), float(low), float(high))
 
@@ -149,7 +153,9 @@ def spanning(intervals: Sequence[Estimate], weights: Sequence[float] = ()) -> Es
     `weights`: of each in the mean; by default all are equal. Raises: ZeroDivisionError for none.
     """
     weights = weights or [1.0] * len(intervals)
-    value = math.fsum(one.value * weight for one, weight in zip(intervals, weights, strict=True)) / math.fsum(weights)
+    value = math.fsum(interval.value * weight for interval, weight in zip(intervals, weights, strict=True)) / math.fsum(
+        weights
+    )
     bounds = _bounds(*intervals)
     if bounds is None:
         return Estimate(value)
@@ -192,13 +198,13 @@ def multiplied(first: Estimate, second: Estimate) -> Estimate:
     if bounds is None:
         return Estimate(value)
     a, b = bounds
-    corners = [one * other for one in (a[0], a[2]) for other in (b[0], b[2])]
+    corners = [factor * other for factor in (a[0], a[2]) for other in (b[0], b[2])]
     return Estimate(value, min(corners), max(corners))
 
 
-def at_least(one: Estimate, other: Estimate) -> Estimate:
+def at_least(interval: Estimate, other: Estimate) -> Estimate:
     """The first, but nowhere below the second; without ends where either has none."""
-    value, bounds = max(one.value, other.value), _bounds(one, other)
+    value, bounds = max(interval.value, other.value), _bounds(interval, other)
     if bounds is None:
         return Estimate(value)
     a, b = bounds
@@ -237,7 +243,11 @@ def ratio(first: Estimate, second: Estimate) -> Estimate | None:
 
 def _bounds(*intervals: Estimate) -> list[Bounds] | None:
     """The bounds of each; None where one has no ends."""
-    bounds = [(one.low, one.value, one.high) for one in intervals if one.low is not None and one.high is not None]
+    bounds = [
+        (interval.low, interval.value, interval.high)
+        for interval in intervals
+        if interval.low is not None and interval.high is not None
+    ]
     return bounds if len(bounds) == len(intervals) else None
 
 
@@ -281,10 +291,10 @@ def ranks(intervals: Sequence[Estimate | None]) -> list[Rank]:
     """
     return [
         Rank(
-            1 + sum(is_below(other, one) for other in intervals),
-            len(intervals) - sum(is_below(one, other) for other in intervals),
+            1 + sum(is_below(other, interval) for other in intervals),
+            len(intervals) - sum(is_below(interval, other) for other in intervals),
         )
-        for one in intervals
+        for interval in intervals
     ]
 
 
@@ -345,7 +355,7 @@ def _densities() -> Floats:
     Programs that all take 60 times the prediction are beyond the grid.
     """
     grid = np.meshgrid(np.linspace(np.log(0.1), np.log(10), 116), np.linspace(0.02, 2.0, 67))
-    medians, widths = (one.reshape(-1, 1) for one in grid)
+    medians, widths = (axis.reshape(-1, 1) for axis in grid)
     densities: Floats = np.exp(-(((LOGARITHMS - medians) / widths) ** 2) / 2)
     densities /= densities.sum(axis=1, keepdims=True)
     return densities

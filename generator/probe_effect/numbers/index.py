@@ -31,14 +31,18 @@ def repeated(submissions: Iterable[Submission]) -> dict[tuple[object, ...], list
 
     By what repetitions have in common: machine, suite and its version, the key, the version of the tool.
     """
-    timed = (one for one in submissions if one.metric == "time" and not is_hosted(one.machine))
-    suites = grouped_by(timed, lambda one: (one.machine, one.suite, one.document.run.suite_version))
+    timed = (
+        submission for submission in submissions if submission.metric == "time" and not is_hosted(submission.machine)
+    )
+    suites = grouped_by(
+        timed, lambda submission: (submission.machine, submission.suite, submission.document.run.suite_version)
+    )
     costs: dict[tuple[object, ...], list[Number]] = {}
     for suite, runs in suites.items():
-        for number in (one for run in runs if len(runs) > 1 for one in run.numbers):
+        for number in (candidate for run in runs if len(runs) > 1 for candidate in run.numbers):
             if number.leads and _error(number) is not None:
                 costs.setdefault((*suite, number.key, number.tool_version), []).append(number)
-    return {place: numbers for place, numbers in costs.items() if len(numbers) > 1}
+    return {key: numbers for key, numbers in costs.items() if len(numbers) > 1}
 
 
 def spread_between_runs(groups: Iterable[Sequence[Number]]) -> float | None:
@@ -47,10 +51,10 @@ def spread_between_runs(groups: Iterable[Sequence[Number]]) -> float | None:
     return None if len(shares) < FEWEST_PAIRS else shares[math.ceil(CONFIDENCE * len(shares)) - 1]
 
 
-def _share_that_holds(one: Number, other: Number) -> float:
+def _share_that_holds(number: Number, other: Number) -> float:
     """The least spread with which two runs are within the interval of their difference; 0 where their own is enough."""
-    first, second = one.known_cost.value, other.known_cost.value
-    own = (_error(one) or 0.0) ** 2 + (_error(other) or 0.0) ** 2
+    first, second = number.known_cost.value, other.known_cost.value
+    own = (_error(number) or 0.0) ** 2 + (_error(other) or 0.0) ** 2
     between = max((2 / INTERVAL_WIDTHS * (first - second)) ** 2 - own, 0.0) / 2
     return math.sqrt(between) * 2 / (abs(first) + abs(second)) if between else 0.0
 
@@ -99,9 +103,9 @@ def pairs_of(groups: Iterable[Sequence[Number]]) -> list[Pair]:
     return [Pair(*two) for runs in groups for two in permutations(runs, 2)]
 
 
-def _error(one: Number) -> float | None:
+def _error(number: Number) -> float | None:
     """The standard error of a run, ns; None where it has no interval."""
-    cost = one.cost
+    cost = number.cost
     return None if cost is None or cost.low is None or cost.high is None else (cost.high - cost.low) / INTERVAL_WIDTHS
 
 
@@ -155,11 +159,11 @@ class Numbers:
 
     @cached_property
     def _machines(self) -> dict[tuple[Metric, str], list[Submission]]:
-        return grouped_by(self.submissions, lambda one: (one.metric, one.machine))
+        return grouped_by(self.submissions, lambda submission: (submission.metric, submission.machine))
 
     @cached_property
     def _by_machine(self) -> dict[tuple[Metric, str], dict[Key, Number]]:
-        return {place: self._current(submissions) for place, submissions in self._machines.items()}
+        return {key: self._current(submissions) for key, submissions in self._machines.items()}
 
     @cached_property
     def spread(self) -> float | None:
@@ -171,16 +175,18 @@ class Numbers:
         return None if is_hosted(submission.machine) else self.spread
 
     def _current(self, submissions: Sequence[Submission], case: str | None = None) -> dict[Key, Number]:
-        return {key: self._for_next_run(one) for key, one in current(submissions, case).items()}
+        return {key: self._for_next_run(number) for key, number in current(submissions, case).items()}
 
     @once
-    def _for_next_run(self, one: Number) -> Number:
+    def _for_next_run(self, number: Number) -> Number:
         """A number whose cost and slowdown have the intervals that hold the next run."""
-        share = self.spread_of(one.submission) if one.is_time and one.leads else None
+        share = self.spread_of(number.submission) if number.is_time and number.leads else None
         if share is None:
-            return one
-        slowdown = one.time.slowdown and for_next_run(one.time.slowdown, share)
-        return replace(one, result=replace(one.time, cost=for_next_run(one.known_cost, share), slowdown=slowdown))
+            return number
+        slowdown = number.time.slowdown and for_next_run(number.time.slowdown, share)
+        return replace(
+            number, result=replace(number.time, cost=for_next_run(number.known_cost, share), slowdown=slowdown)
+        )
 
     def machines(self, metric: Metric = "time") -> dict[str, list[Submission]]:
         """Machine id to its submissions of times, or of counts; the machine that ran last comes first."""
@@ -189,7 +195,7 @@ class Numbers:
     @once
     def of_case(self, case: str, metric: Metric = "time") -> list[Number]:
         """The current numbers of a case, machine by machine, whatever their status."""
-        return [one for runs in self.machines(metric).values() for one in self._current(runs, case).values()]
+        return [number for runs in self.machines(metric).values() for number in self._current(runs, case).values()]
 
     def of_machine_and_case(self, machine: str, case: str) -> dict[Key, Number]:
         """The current times of a case on a machine, whatever their status."""
@@ -199,23 +205,27 @@ class Numbers:
         """The current numbers of a machine, by case, whatever their status."""
         return self._by_machine.get((metric, machine), {})
 
-    def of_hosts(self, one: Number) -> list[Number]:
+    def of_hosts(self, number: Number) -> list[Number]:
         """The number itself; of a hosted runner those of all its runs that lead, as each had a host of its own."""
-        if not is_hosted(one.submission.machine):
-            return [one]
-        runs = self._machines[one.submission.metric, one.submission.machine]
-        return [own for run in runs for own in run.cases.get(one.case, ()) if own.key == one.key and own.leads] or [one]
+        if not is_hosted(number.submission.machine):
+            return [number]
+        runs = self._machines[number.submission.metric, number.submission.machine]
+        return [
+            own for run in runs for own in run.cases.get(number.case, ()) if own.key == number.key and own.leads
+        ] or [number]
 
-    def over_hosts(self, one: Number) -> Number:
+    def over_hosts(self, number: Number) -> Number:
         """The number as guidance takes it: with an interval that contains those of all hosts."""
-        hosts = self.of_hosts(one)
+        hosts = self.of_hosts(number)
         if len(hosts) < 2:
-            return one
+            return number
         spanned = estimates.spanning([own.known_cost for own in hosts])
-        return replace(one, result=replace(one.event, cost=spanned._replace(value=one.known_cost.value)))
+        return replace(number, result=replace(number.event, cost=spanned._replace(value=number.known_cost.value)))
 
     def current(self, metric: Metric = "time") -> list[Number]:
-        return [one for (kind, _), found in self._by_machine.items() if kind == metric for one in found.values()]
+        return [
+            number for (kind, _), by_key in self._by_machine.items() if kind == metric for number in by_key.values()
+        ]
 
     def is_current(self, number: Number) -> bool:
         """Whether it stands for its machine, case, tracer and level."""
@@ -229,7 +239,7 @@ def current(submissions: Sequence[Submission], case: str | None = None) -> dict[
 
     It has the interval of its own run. Of several versions of one tool the newest comes first.
     """
-    every = (one.numbers if case is None else one.cases.get(case, ()) for one in submissions)
+    every = (submission.numbers if case is None else submission.cases.get(case, ()) for submission in submissions)
     runs = grouped_by(chain.from_iterable(every), lambda number: number.key)
 
     def order(key: Key) -> tuple[object, ...]:
@@ -241,9 +251,9 @@ def current(submissions: Sequence[Submission], case: str | None = None) -> dict[
 
 def newest_first(submissions: Iterable[Submission]) -> tuple[Submission, ...]:
     """Submissions by the moment at which they began; of one moment by id."""
-    return tuple(sorted(submissions, key=lambda one: (one.started, one.id), reverse=True))
+    return tuple(sorted(submissions, key=lambda submission: (submission.started, submission.id), reverse=True))
 
 
 def best(newest_first: Sequence[Number]) -> Number:
     """Of several numbers of one thing the current one: it leads, else is sound, else has a cost, else is the newest."""
-    return max(newest_first, key=lambda one: (one.leads, one.is_sound, one.is_known))
+    return max(newest_first, key=lambda number: (number.leads, number.is_sound, number.is_known))

@@ -76,8 +76,8 @@ def tool(name: str, version: str | None) -> str:
         return own_name
     if number := re.search(r"\d+(\.\d+)+", version):
         return f"{own_name} {number[0]}"
-    known = known_tool(own_name)
-    words: str = known.options.get("says", version) if known else version
+    tracing_tool = known_tool(own_name)
+    words: str = tracing_tool.options.get("says", version) if tracing_tool else version
     return words
 
 
@@ -104,16 +104,18 @@ def tier_words(tier: str, number: int = 1) -> str:
 
 def several(machines: Sequence[Submission]) -> str:
     """Machines by a submission of each: `6 virtual machines`, `2 physical machines`; of both kinds `8 machines`."""
-    virtual = sum(one.document.machine.virtualization is not None for one in machines)
+    virtual = sum(submission.document.machine.virtualization is not None for submission in machines)
     kind = {0: " physical", len(machines): " virtual"}.get(virtual, "")
     return f"{len(machines)}{kind} machines"
 
 
 def all_kinds(machines: Sequence[Submission]) -> str:
     """Machines by tier, with their CPUs: `1 physical; 7 virtual machines; with 2 to 48 CPUs each`."""
-    tiers = Counter(tier(one.document.machine) for one in machines)
-    kinds = [f"{'1 ' if count == 1 else ''}{tier_words(one, count)}" for one, count in sorted(tiers.items())]
-    threads = sorted({one.document.machine.threads for one in machines})
+    tiers = Counter(tier(submission.document.machine) for submission in machines)
+    kinds = [
+        f"{'1 ' if count == 1 else ''}{tier_words(tier_name, count)}" for tier_name, count in sorted(tiers.items())
+    ]
+    threads = sorted({submission.document.machine.threads for submission in machines})
     span = f"{threads[0]} to {threads[-1]}" if len(threads) > 1 else str(threads[0])
     return f"{'; '.join(kinds)}{';' if len(kinds) > 1 else ''} with {span} CPUs each"
 
@@ -190,8 +192,8 @@ def machine_name(submission: Submission) -> str:
         own = architecture(machine.architecture)
         return f"{release}{'' if own == X86_64 else f' {own}'}, emulated, {end}"
     family, core = cpu_family(cpu(machine)), submission.microarchitecture or ""
-    place = "runner" if is_hosted(submission.machine) else "guest" if machine.virtualization else ""
-    words = (re.sub(r"^(AMD|Intel) (?=\S)", "", family), "" if core in family else core, place)
+    kind = "runner" if is_hosted(submission.machine) else "guest" if machine.virtualization else ""
+    words = (re.sub(r"^(AMD|Intel) (?=\S)", "", family), "" if core in family else core, kind)
     return f"{' '.join(filter(None, words))}, {end}"
 
 

@@ -47,13 +47,13 @@ def reduce(files: SubmissionFolder, document: MachineFile, samples: Sequence[Sam
     )
     drafts = [_draft(key, of_key, measured[key], judged, disturbed) for key, of_key in rows.items()]
     sound: dict[str, list[str]] = {}
-    for key, one in () if disturbed else measured.items():
+    for key, measurement in () if disturbed else measured.items():
         if (
             key.level is None
-            and one
-            and isinstance(one.result, submission.EventResult)
-            and one.result.cost
-            and not one.faults
+            and measurement
+            and isinstance(measurement.result, submission.EventResult)
+            and measurement.result.cost
+            and not measurement.faults
         ):
             sound.setdefault(key.case, []).append(key.tracer)
     if is_time:
@@ -77,7 +77,7 @@ def reduce(files: SubmissionFolder, document: MachineFile, samples: Sequence[Sam
         sound=sound,
         tails=by_rows.tails(samples) if is_time else {},
         make_cases=lambda own: grouped_by(
-            (submission.Number(submission=own, **draft) for draft in drafts), lambda one: one.case
+            (submission.Number(submission=own, **draft) for draft in drafts), lambda number: number.case
         ),
         read_document=lambda _: document,
         read_blocks=lambda: tables,
@@ -136,7 +136,7 @@ def _time_result(rows: Sequence[Sample], table: by_rows.BlockTable, baseline: by
         loss_ratio=loss_ratio,
         reconciled=reconciled,
     )
-    far = tuple(usable[place].number for place in estimates.outliers(traced_event_ns - middle_ns))
+    far = tuple(usable[index].number for index in estimates.outliers(traced_event_ns - middle_ns))
     notes = (
         f"no noise floor: it needs {estimates.MIN_BLOCKS} blocks with two baselines"
         if len(usable) >= estimates.MIN_BLOCKS and floor_ns is None
@@ -180,8 +180,8 @@ def _count_result(rows: Sequence[Sample], table: by_rows.BlockTable, mechanism: 
 
 def median_and_range(counts: Iterable[float | None]) -> Estimate | None:
     """The median of repeated counts with the least and the greatest of them; None of nothing."""
-    known = [count for count in counts if count is not None]
-    return Estimate(float(np.median(known)), min(known), max(known)) if known else None
+    values = [count for count in counts if count is not None]
+    return Estimate(float(np.median(values)), min(values), max(values)) if values else None
 
 
 def _own_use(rows: Sequence[Sample], table: by_rows.BlockTable) -> Measured:
@@ -195,7 +195,7 @@ def _own_use(rows: Sequence[Sample], table: by_rows.BlockTable) -> Measured:
     return Measured(
         submission.OwnUse(cpu=cpu, memory=memory, calls=calls),
         len(own),
-        outlier_blocks=tuple(blocks[place] for place in estimates.outliers(own_ns)),
+        outlier_blocks=tuple(blocks[index] for index in estimates.outliers(own_ns)),
         # There is no baseline, so there is no noise floor and no loss.
         facts={"uncounted": float(calls is None), "width_ratio": _ratio(_half_width(cpu), cpu.value)},
         notes=("its system calls were not counted",) if calls is None else (),
@@ -249,8 +249,12 @@ def _submission_facts(
     document: MachineFile, first: by_rows.Baseline, measured: Iterable[Measured | None]
 ) -> submission.GradeFacts:
     machine, run, drift = document.machine, document.run, first.drift_within()
-    events = [one.result for one in measured if one and isinstance(one.result, submission.EventResult)]
-    counted = [one.reconciled for one in events if one.reconciled is not None]
+    events = [
+        measurement.result
+        for measurement in measured
+        if measurement and isinstance(measurement.result, submission.EventResult)
+    ]
+    counted = [event.reconciled for event in events if event.reconciled is not None]
     return {
         "blocks": len(first.by_block),
         "unreconciled_ratio": counted.count(False) / len(counted) if counted else None,

@@ -102,8 +102,8 @@ def highest_rate_hz(rows: Iterable[Sample]) -> float | None:
 
 def event_bytes(rows: Iterable[Sample]) -> float | None:
     """Bytes that the tool wrote for each event that it saw, in the median run; None where it writes or sees nothing."""
-    found = [row.output_bytes / row.seen for row in rows if row.output_bytes and row.seen]
-    return float(np.median(found)) if found else None
+    sizes = [row.output_bytes / row.seen for row in rows if row.output_bytes and row.seen]
+    return float(np.median(sizes)) if sizes else None
 
 
 def bad_runs(rows: Sequence[Sample]) -> str | None:
@@ -114,14 +114,14 @@ def bad_runs(rows: Sequence[Sample]) -> str | None:
 
 def over_runs(values: Iterable[float | None]) -> Estimate | None:
     """What runs, or blocks, say together; None when none says it."""
-    found = [value for value in values if value is not None]
-    return estimate(np.array(found, dtype=np.float64)) if found else None
+    answers = [value for value in values if value is not None]
+    return estimate(np.array(answers, dtype=np.float64)) if answers else None
 
 
 def middle(values: Iterable[int | None]) -> int | None:
     """The median of what the runs say, the lower one of two; None when none says it."""
-    known = sorted(value for value in values if value is not None)
-    return known[(len(known) - 1) // 2] if known else None
+    answers = sorted(value for value in values if value is not None)
+    return answers[(len(answers) - 1) // 2] if answers else None
 
 
 RECONCILE_TOLERANCE = 0.001
@@ -172,7 +172,7 @@ class Tail(NamedTuple):
 
     @property
     def operations(self) -> int:
-        return sum(one.operations for one in self.buckets)
+        return sum(bucket.operations for bucket in self.buckets)
 
 
 def tails(samples: Iterable[Sample]) -> dict[Key, Tail]:
@@ -184,7 +184,7 @@ def tails(samples: Iterable[Sample]) -> dict[Key, Tail]:
     made = {}
     for key, blocks in runs.items():
         of_blocks = [pooled(of_block) for of_block in blocks.values()]
-        percentiles_ns = tuple(over_runs(percentile_ns(one, share) for one in of_blocks) for share in SHARES)
+        percentiles_ns = tuple(over_runs(percentile_ns(buckets, share) for buckets in of_blocks) for share in SHARES)
         made[key] = Tail(percentiles_ns, pooled(of_blocks))
     return made
 

@@ -89,7 +89,7 @@ def facts_of_submission(submission: Submission) -> Facts:
 
 def by_likeness(given: Facts, others: Iterable[Facts]) -> list[Likeness]:
     """`others`, the most like `given` first; those that may not be compared come last."""
-    return [likeness(given, one) for one in sorted(others, key=lambda one: _distance(given, one))]
+    return [likeness(given, other) for other in sorted(others, key=lambda other: _distance(given, other))]
 
 
 def likeness(given: Facts, other: Facts) -> Likeness:
@@ -127,7 +127,7 @@ def _apart(given: Facts, other: Facts) -> tuple[str, ...]:
 
 def _distance(given: Facts, other: Facts) -> tuple[object, ...]:
     """Smaller is nearer; the id decides between equals, so that the order is stable."""
-    family, own_family = (cpu_family(one.cpu_model or "") for one in (other, given))
+    family, own_family = (cpu_family(facts.cpu_model or "") for facts in (other, given))
     return (
         other.machine != given.machine,
         bool(_apart(given, other)),
@@ -168,11 +168,15 @@ class Distance(NamedTuple):
 @once
 def distances(numbers: Numbers) -> dict[str, Distance]:
     """Machine to its distance, the least first. A case is shared if three machines or more have a clear cost of it."""
-    suite = [one for one in numbers.current() if one.submission.suite == FIRST_SUITE and one.leads and one.is_clear]
+    suite = [
+        number
+        for number in numbers.current()
+        if number.submission.suite == FIRST_SUITE and number.leads and number.is_clear
+    ]
     logs: dict[str, list[float]] = {}
-    for same in grouped_by(suite, lambda one: one.key).values():
+    for same in grouped_by(suite, lambda number: number.key).values():
         if len(same) >= FEWEST_MACHINES:
-            costs = {one.submission.machine: math.log(one.known_cost.value) for one in same}
+            costs = {number.submission.machine: math.log(number.known_cost.value) for number in same}
             middle = median(costs.values())
             for machine, cost in costs.items():
                 logs.setdefault(machine, []).append(abs(cost - middle))
@@ -187,19 +191,19 @@ def reference_submission(numbers: Numbers) -> Submission | None:
     It is of the first suite, has intervals, its events add up, and its machine was idle before it and is no hosted
     runner. Of such machines, if they have half of the shared cases or more, it is of the one with the least distance.
     """
-    every = (one for runs in numbers.machines().values() for one in runs)
-    measured = [one for one in every if any(number.cost for number in one.numbers)]
+    every = (submission for runs in numbers.machines().values() for submission in runs)
+    measured = [submission for submission in every if any(number.cost for number in submission.numbers)]
     if not measured:
         return None
     each = distances(numbers)
     most = max((distance.cases for distance in each.values()), default=0)
     far = {machine: distance.mean for machine, distance in each.items() if 2 * distance.cases >= most}
 
-    def order(one: Submission) -> tuple[tuple[bool, bool, bool, bool], float]:
-        return _disturbed(one), far.get(one.machine, math.inf)
+    def order(submission: Submission) -> tuple[tuple[bool, bool, bool, bool], float]:
+        return _disturbed(submission), far.get(submission.machine, math.inf)
 
     least = min(map(order, measured))
-    return representative([one for one in measured if order(one) == least])
+    return representative([submission for submission in measured if order(submission) == least])
 
 
 def home_machine(numbers: Numbers) -> str | None:
@@ -210,43 +214,43 @@ def home_machine(numbers: Numbers) -> str | None:
 def representative(submissions: Sequence[Submission]) -> Submission:
     """Of submissions, newest first, the least disturbed; of equals that of the lowest noise floor, then most blocks."""
 
-    def noise(one: Submission) -> tuple[tuple[bool, bool, bool, bool], float]:
-        return _disturbed(one), math.inf if one.noise_floor_ns is None else one.noise_floor_ns
+    def noise(submission: Submission) -> tuple[tuple[bool, bool, bool, bool], float]:
+        return _disturbed(submission), math.inf if submission.noise_floor_ns is None else submission.noise_floor_ns
 
     least = min(map(noise, submissions))
-    equal = (one for one in submissions if noise(one) == least)
-    return max(equal, key=lambda one: max((number.blocks for number in one.numbers), default=0))
+    equal = (submission for submission in submissions if noise(submission) == least)
+    return max(equal, key=lambda submission: max((number.blocks for number in submission.numbers), default=0))
 
 
-def _disturbed(one: Submission) -> tuple[bool, bool, bool, bool]:
+def _disturbed(submission: Submission) -> tuple[bool, bool, bool, bool]:
     """Whether it is of another suite, has no intervals or faults, was under load, and is of a hosted runner."""
     words = {rule.fact: rule.words for rule in OF_SUBMISSION}
-    was_under_load = words["load_ratio"] in one.grade_reasons or tier(one.document.machine) == BOOTED
-    return one.suite != FIRST_SUITE, one.grade == WORST, was_under_load, is_hosted(one.machine)
+    was_under_load = words["load_ratio"] in submission.grade_reasons or tier(submission.document.machine) == BOOTED
+    return submission.suite != FIRST_SUITE, submission.grade == WORST, was_under_load, is_hosted(submission.machine)
 
 
 def in_order(numbers: Numbers) -> list[Submission]:
     """The submissions of times, those of the home machine first, newest first."""
     home = home_machine(numbers)
     machines = sorted(numbers.machines().items(), key=lambda item: item[0] != home)
-    return [one for _, runs in machines for one in runs]
+    return [submission for _, runs in machines for submission in runs]
 
 
 @once
 def home_numbers(numbers: Numbers) -> dict[str, Number]:
     """By `<tracer>.<case>[@<level>]`, the sound number to show: the home machine's, else as its suite has most."""
-    sound = [one for one in numbers.current() if one.is_sound or one.own_use.cpu is not None]
-    of_suites = Counter((one.submission.machine, one.submission.suite) for one in sound)
+    sound = [number for number in numbers.current() if number.is_sound or number.own_use.cpu is not None]
+    of_suites = Counter((number.submission.machine, number.submission.suite) for number in sound)
     home = home_machine(numbers)
 
-    def comes_first(one: Number) -> tuple[bool, int]:
-        machine = one.submission.machine
-        return machine == home, of_suites[machine, one.submission.suite]
+    def comes_first(number: Number) -> tuple[bool, int]:
+        machine = number.submission.machine
+        return machine == home, of_suites[machine, number.submission.suite]
 
-    found: dict[str, Number] = {}
-    for one in sorted(sound, key=comes_first, reverse=True):
-        found.setdefault(one.name, one)
-    return found
+    by_name: dict[str, Number] = {}
+    for number in sorted(sound, key=comes_first, reverse=True):
+        by_name.setdefault(number.name, number)
+    return by_name
 
 
 MOST_MACHINES = 12
@@ -260,9 +264,9 @@ def shown_machines(numbers: Numbers, most: int = MOST_MACHINES) -> list[str]:
 
 def shown(of_case: Sequence[Number], numbers: Numbers, most: int = MOST_MACHINES) -> tuple[list[Number], int]:
     """Of numbers of one case those that its page shows, machine by machine, and how many machines it excludes."""
-    machines = grouped_by((one.submission for one in of_case), lambda one: one.machine)
+    machines = grouped_by((number.submission for number in of_case), lambda submission: submission.machine)
     chosen = set(select(machines, home_machine(numbers), most))
-    return [one for one in of_case if one.submission.machine in chosen], len(machines) - len(chosen)
+    return [number for number in of_case if number.submission.machine in chosen], len(machines) - len(chosen)
 
 
 def select(machines: Mapping[str, Iterable[Submission]], home: str | None, most: int = MOST_MACHINES) -> list[str]:
@@ -270,9 +274,10 @@ def select(machines: Mapping[str, Iterable[Submission]], home: str | None, most:
     if len(machines) <= most:
         return sorted(machines, key=lambda machine: machine != home)
     newest_first = {
-        machine: sorted(runs, key=lambda one: one.started, reverse=True) for machine, runs in machines.items()
+        machine: sorted(runs, key=lambda submission: submission.started, reverse=True)
+        for machine, runs in machines.items()
     }
-    best = {machine: min(runs, key=lambda one: one.grade or "") for machine, runs in newest_first.items()}
+    best = {machine: min(runs, key=lambda submission: submission.grade or "") for machine, runs in newest_first.items()}
     ordered = sorted(best, key=lambda machine: best[machine].started, reverse=True)
     ordered.sort(key=lambda machine: (machine != home, best[machine].grade or ""))
     first_of_kind = {machine_kind(best[machine]): machine for machine in reversed(ordered)}

@@ -48,7 +48,7 @@ class GradeRule:
 
 
 RULES = beside(__file__, "grades")
-OF_SUBMISSION, OF_CASE = (tuple(GradeRule(**one) for one in RULES[name]) for name in ("submission", "case"))
+OF_SUBMISSION, OF_CASE = (tuple(GradeRule(**rule) for rule in RULES[name]) for name in ("submission", "case"))
 """Worst first. A case is graded no better than its submission."""
 
 
@@ -148,7 +148,7 @@ class Submission:
 
     @property
     def numbers(self) -> "tuple[Number, ...]":
-        return tuple(one for numbers in self.cases.values() for one in numbers)
+        return tuple(number for numbers in self.cases.values() for number in numbers)
 
     @cached_property
     def document(self) -> MachineFile:

@@ -148,16 +148,16 @@ def straight_line(points: Sequence[tuple[float, Estimate]]) -> StraightLine | No
     Where the points scatter more than their intervals allow, the line's errors grow by the root of chi-square over its
     degrees of freedom. They are estimated then and no longer known, so that Student's t is taken.
     """
-    known = [
-        (x, one.value, (one.high - one.low) / 2 / Z_95)
-        for x, one in points
-        if one.low is not None and one.high is not None and one.high > one.low
+    bounded_points = [
+        (x, interval.value, (interval.high - interval.low) / 2 / Z_95)
+        for x, interval in points
+        if interval.low is not None and interval.high is not None and interval.high > interval.low
     ]
-    if len({x for x, _, _ in known}) < 3:
+    if len({x for x, _, _ in bounded_points}) < 3:
         return None
-    x, y, error = np.array(known).T
+    x, y, error = np.array(bounded_points).T
     (slope, base), covariance = np.polyfit(x, y, 1, w=1 / error, cov="unscaled")
-    freedom = len(known) - 2
+    freedom = len(bounded_points) - 2
     scatter = float((((y - base - slope * x) / error) ** 2).sum()) / freedom
     quantile = T_95[min(freedom, len(T_95)) - 1] if scatter > 1 else Z_95
     (vs, sb), (_, vb) = covariance * max(1.0, scatter)
@@ -219,29 +219,29 @@ def noise_table(values: Mapping[Hashable, Mapping[int, float]], blocks: int) -> 
     if not rows or len(rows) * blocks > MOST_CELLS:
         rows, blocks = {}, 0
     table = np.full((len(rows), blocks), np.nan)
-    for place, of in enumerate(rows.values()):
-        table[place, list(of)] = _scores(np.array(list(of.values())))
+    for index, of in enumerate(rows.values()):
+        table[index, list(of)] = _scores(np.array(list(of.values())))
     if len(rows) > 1:
-        known = np.isfinite(table)
-        sums = np.where(known, table, 0).sum(axis=0)
-        table -= sums / np.maximum(1, known.sum(axis=0))
+        is_finite = np.isfinite(table)
+        sums = np.where(is_finite, table, 0).sum(axis=0)
+        table -= sums / np.maximum(1, is_finite.sum(axis=0))
     return NoiseTable(tuple(rows), np.nan_to_num(table))
 
 
-def shared_noise(one: NoiseTable, others: Sequence[NoiseTable], width: float) -> list[Shared | None]:
+def shared_noise(table: NoiseTable, others: Sequence[NoiseTable], width: float) -> list[Shared | None]:
     """How much a table has in common with each other table; None if the two share too few values to say.
 
     `width`: by what factor deviations of unrelated tables are wider than a standard normal, because the values of a
     run are not independent of each other.
     """
-    if not one.rows:
+    if not table.rows:
         return [None] * len(others)
-    largest = len(one.rows) * max((other.values.shape[1] for other in others), default=1)
+    largest = len(table.rows) * max((other.values.shape[1] for other in others), default=1)
     step = max(1, MOST_CELLS // max(1, largest))  # so that what is laid beside each other is no larger than a table
     return [
-        found
+        overlap
         for start in range(0, len(others), step)
-        for found in _beside(one, _laid_beside(one, others[start : start + step]), width)
+        for overlap in _beside(table, _laid_beside(table, others[start : start + step]), width)
     ]
 
 
@@ -258,13 +258,13 @@ class _Others(NamedTuple):
     starts: NDArray[np.int64]
 
 
-def _laid_beside(one: NoiseTable, others: Sequence[NoiseTable]) -> _Others:
+def _laid_beside(table: NoiseTable, others: Sequence[NoiseTable]) -> _Others:
     # A table without blocks gets an empty one, because each needs its place.
-    places = {name: place for place, name in enumerate(one.rows)}
+    places = {name: index for index, name in enumerate(table.rows)}
     blocks = np.array([max(1, other.values.shape[1]) for other in others])
     values, has = np.zeros((len(places), blocks.sum())), np.zeros((len(places), len(others)), dtype=bool)
     for which, (other, end) in enumerate(zip(others, np.cumsum(blocks), strict=True)):
-        common = [(places[name], place) for place, name in enumerate(other.rows) if name in places]
+        common = [(places[name], index) for index, name in enumerate(other.rows) if name in places]
         if common:
             to, of = map(list, zip(*common, strict=True))
             values[to, end - blocks[which] : end] = other.values[of]
@@ -272,19 +272,21 @@ def _laid_beside(one: NoiseTable, others: Sequence[NoiseTable]) -> _Others:
     return _Others(values, has, blocks, np.cumsum(blocks) - blocks)
 
 
-def _beside(one: NoiseTable, others: _Others, width: float) -> list[Shared | None]:
+def _beside(table: NoiseTable, others: _Others, width: float) -> list[Shared | None]:
     # The moments, (4, rows, tables): the number of common values, the sums of either's squares, of their products.
-    first = np.zeros((len(one.values), max(one.values.shape[1], others.blocks.max())))
-    first[:, : one.values.shape[1]] = one.values
+    first = np.zeros((len(table.values), max(table.values.shape[1], others.blocks.max())))
+    first[:, : table.values.shape[1]] = table.values
     block = np.arange(others.values.shape[1]) - np.repeat(others.starts, others.blocks)
     first, second = first[:, block], others.values
     there, here = first != 0, second != 0
     parts = (1.0 * (there & here), first**2 * here, second**2 * there, first * second)
     rows = np.stack([np.add.reduceat(part, others.starts, axis=1) for part in parts])
     whole = _deviations(rows.sum(axis=1, keepdims=True), LEAST_VALUES)
-    found = np.concatenate([whole, _deviations(rows, LEAST_IN_ROW), _out_of_step(one.values, others, width)], axis=1)
-    tried = np.isfinite(found[0])
-    best = found[:, np.where(tried, found[0], -np.inf).argmax(axis=0), np.arange(found.shape[2])]
+    figures = np.concatenate(
+        [whole, _deviations(rows, LEAST_IN_ROW), _out_of_step(table.values, others, width)], axis=1
+    )
+    tried = np.isfinite(figures[0])
+    best = figures[:, np.where(tried, figures[0], -np.inf).argmax(axis=0), np.arange(figures.shape[2])]
     return [
         Shared(deviation / width, ratio, int(number), ways) if is_known else None
         for (deviation, ratio, number), ways, is_known in zip(
@@ -307,19 +309,19 @@ def _deviations(moments: Floats, least: int) -> Floats:
     return np.stack([_z(ratio) * np.sqrt(number - 3), ratio, number])
 
 
-def _out_of_step(one: Floats, others: _Others, width: float) -> Floats:
+def _out_of_step(values: Floats, others: _Others, width: float) -> Floats:
     """As `_deviations`, (3, 1, tables), of each block and the block of the other table that is most like it."""
-    own, rows = one.shape[1], others.has.sum(axis=0)
-    norms = np.sqrt((one**2).T @ others.has).repeat(others.blocks, axis=1)
+    own, rows = values.shape[1], others.has.sum(axis=0)
+    norms = np.sqrt((values**2).T @ others.has).repeat(others.blocks, axis=1)
     sizes = norms * np.sqrt((others.values**2).sum(axis=0))
-    ratios = np.divide(one.T @ others.values, sizes, out=np.zeros_like(sizes), where=sizes > 0)
+    ratios = np.divide(values.T @ others.values, sizes, out=np.zeros_like(sizes), where=sizes > 0)
     best = np.maximum.reduceat(ratios, others.starts, axis=1)
     z = _z(best) * np.sqrt(np.maximum(0, rows - 3))
     expected = [NormalDist().inv_cdf((number - 0.375) / (number + 0.25)) for number in others.blocks.tolist()]
     deviation = (z / width - expected).sum(axis=0) / (OF_GREATEST * math.sqrt(own)) * width
-    found = np.stack([deviation, best.mean(axis=0), rows * float(own)])
+    figures = np.stack([deviation, best.mean(axis=0), rows * float(own)])
     is_enough = (rows >= LEAST_VALUES / 2) & (np.minimum(own, others.blocks) >= LEAST_BLOCKS)
-    return np.where(is_enough, found, np.nan)[:, np.newaxis]
+    return np.where(is_enough, figures, np.nan)[:, np.newaxis]
 
 
 def _z(ratio: Floats) -> Floats:

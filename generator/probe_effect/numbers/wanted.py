@@ -31,12 +31,12 @@ class WantedKind:
     tool: str | None = None
     needs: Sequence[str] = ()
 
-    def is_kind_of(self, one: Submission) -> bool:
+    def is_kind_of(self, submission: Submission) -> bool:
         """Whether the machine of a submission is one."""
-        machine, system = one.document.machine, one.document.system
+        machine, system = submission.document.machine, submission.document.system
         return (
             self.physical in {None, machine.virtualization is None}
-            and self.architecture in {None, one.architecture}
+            and self.architecture in {None, submission.architecture}
             and re.search(self.cpu, f"{machine.cpu_model} {machine.microarchitecture}") is not None
             and (system.os or "").startswith(self.system)
         )
@@ -50,7 +50,7 @@ class WantedKind:
         )
 
 
-KINDS = [WantedKind(**one) for one in beside(__file__)["kind"]]
+KINDS = [WantedKind(**kind) for kind in beside(__file__)["kind"]]
 
 
 def can_be_timed(folder: SuiteFolder, case: Case) -> bool:
@@ -87,8 +87,11 @@ class LackingCases:
 @once
 def measured(catalogue: Catalogue, metric: Metric = "time") -> Mapping[str, Sequence[Submission]]:
     """Case to the submissions with a current, sound number of it."""
-    sound = (one for one in catalogue.numbers.current(metric) if one.is_known and not one.faults)
-    return {case: [one.submission for one in own] for case, own in grouped_by(sound, lambda one: one.case).items()}
+    sound = (number for number in catalogue.numbers.current(metric) if number.is_known and not number.faults)
+    return {
+        case: [number.submission for number in own]
+        for case, own in grouped_by(sound, lambda number: number.case).items()
+    }
 
 
 @once
@@ -111,16 +114,18 @@ def untimed(catalogue: Catalogue) -> Mapping[str, Sequence[Case]]:
 @once
 def uncounted(catalogue: Catalogue) -> Mapping[str, Sequence[Case]]:
     """The cases without a sound count, in suites that have one of another case."""
-    known = measured(catalogue, "instructions")
-    suites = {one.suite for counted in known.values() for one in counted}
-    return _without(catalogue, {*known}, lambda folder, _: folder.suite.id in suites)
+    by_case = measured(catalogue, "instructions")
+    suites = {submission.suite for counted in by_case.values() for submission in counted}
+    return _without(catalogue, {*by_case}, lambda folder, _: folder.suite.id in suites)
 
 
 def _without(
-    catalogue: Catalogue, known: set[str], is_asked: Callable[[SuiteFolder, Case], bool]
+    catalogue: Catalogue, covered_cases: set[str], is_asked: Callable[[SuiteFolder, Case], bool]
 ) -> dict[str, list[Case]]:
     """The cases that are asked for and not known, by suite; without suites that have none."""
-    asked = ((folder, case) for folder in catalogue.suites for case in folder.suite.cases if case.id not in known)
+    asked = (
+        (folder, case) for folder in catalogue.suites for case in folder.suite.cases if case.id not in covered_cases
+    )
     wanted = [(folder.suite.id, case) for folder, case in asked if is_asked(folder, case)]
     return {suite: [case for _, case in own] for suite, own in grouped_by(wanted, itemgetter(0)).items()}
 
@@ -129,7 +134,7 @@ def _without(
 def untimed_kernels(catalogue: Catalogue) -> list[str]:
     """The kernels, by the first two numbers of their release, that were counted on and that no time is of."""
     timed, counted = (
-        {release_series(one.document.system.kernel_release) for one in submissions}
+        {release_series(submission.document.system.kernel_release) for submission in submissions}
         for submissions in (catalogue.timed, catalogue.counted)
     )
     return sorted(counted - timed, key=release_numbers)
@@ -149,11 +154,11 @@ def minutes(catalogue: Catalogue) -> Mapping[str, int]:
 def _whole(catalogue: Catalogue) -> Mapping[str, Sequence[tuple[float, int]]]:
     """Suite to the seconds and the rows of each submission of it that was neither quick nor continued."""
     suites: dict[str, list[tuple[float, int]]] = defaultdict(list)
-    for one in catalogue.timed:
-        run = one.document.run
+    for submission in catalogue.timed:
+        run = submission.document.run
         if run.ended and not run.resumed and "--quick" not in run.command:
             took = datetime.fromisoformat(run.ended) - datetime.fromisoformat(run.started)
-            suites[one.suite].append((took.total_seconds(), one.rows))
+            suites[submission.suite].append((took.total_seconds(), submission.rows))
     return suites
 
 
@@ -190,14 +195,16 @@ class SuiteTurn:
 
 def new_here(catalogue: Catalogue, kind: Sequence[str], cases: Iterable[str]) -> tuple[list[str], list[str]]:
     """Of `cases`, those that no machine has a sound time of, and those that no machine of a kind has one of."""
-    known = measured(catalogue)
-    own = [case for case in cases if all(machine_kind(one) != kind for one in known.get(case, ()))]
-    return [case for case in own if case not in known], own
+    by_case = measured(catalogue)
+    own = [case for case in cases if all(machine_kind(submission) != kind for submission in by_case.get(case, ()))]
+    return [case for case in own if case not in by_case], own
 
 
 def by_want(turns: Iterable[SuiteTurn]) -> list[SuiteTurn]:
     """Most first times a minute first, then most cases new to the kind of machine a minute, then the shortest."""
-    return sorted(turns, key=lambda one: (-len(one.first) / one.block_s, -len(one.own) / one.block_s, one.block_s))
+    return sorted(
+        turns, key=lambda turn: (-len(turn.first) / turn.block_s, -len(turn.own) / turn.block_s, turn.block_s)
+    )
 
 
 def fitted(turns: Sequence[SuiteTurn], budget_s: float) -> list[SuiteTurn]:
@@ -213,8 +220,8 @@ def fitted(turns: Sequence[SuiteTurn], budget_s: float) -> list[SuiteTurn]:
     if not chosen:
         quick = (replace(turn, is_quick=True) for turn in turns)
         return [turn for turn in quick if turn.takes_s <= budget_s][:1]
-    for place, turn in enumerate(chosen):
+    for index, turn in enumerate(chosen):
         more = min(MOST - FEWEST, int(left_s / turn.block_s))
-        chosen[place] = replace(turn, blocks=FEWEST + more)
+        chosen[index] = replace(turn, blocks=FEWEST + more)
         left_s -= more * turn.block_s
     return chosen

@@ -131,7 +131,7 @@ def _clause(text: str, at: int) -> tuple[Clause, int]:
     if text.startswith("{", at):
         block, at = bracketed(text, at)
     # without a block D prints the probe's name
-    elif condition_start is not None or any(one.text.count(":") != 3 for one in points):
+    elif condition_start is not None or any(point.text.count(":") != 3 for point in points):
         raise failed(text, at, found_at(text, at), form.EXPECTED["behind-point"])
     return Clause(points, condition, condition_start, block), at
 
@@ -200,10 +200,10 @@ def tracepoint_kind(name: str) -> str:
 
 def timer_hz(attach: str) -> float | None:
     """How often a timer fires on each CPU, events per second; None if its attach point does not say."""
-    found = next((match for pattern in form.TIMERS if (match := re.match(pattern, attach))), None)
-    if found is None:
+    timer_match = next((match for pattern in form.TIMERS if (match := re.match(pattern, attach))), None)
+    if timer_match is None:
         return None
-    unit, number = sorted(found.groups(), key=str.isdigit)
+    unit, number = sorted(timer_match.groups(), key=str.isdigit)
     if unit in form.HZ:
         return float(number)
     return form.TIMES_PER_S[unit] / float(number) if unit in form.TIMES_PER_S and int(number) else None
@@ -235,8 +235,8 @@ class Edit(NamedTuple):
 def cheaper(script: Script) -> list[CheaperScript]:
     """Changes of a script that cost less, those with a changed text first."""
     find = {"bpftrace": _of_program, "strace": _of_strace, "perf": _of_perf}.get(script.language)
-    found = list(find(script)) if find else []
-    return sorted(found, key=lambda one: one.text is None)
+    changes = list(find(script)) if find else []
+    return sorted(changes, key=lambda change: change.text is None)
 
 
 def _of_program(script: Script) -> Iterator[CheaperScript]:
@@ -245,7 +245,7 @@ def _of_program(script: Script) -> Iterator[CheaperScript]:
         yield CheaperScript(_WORDS["count"], applied(script.text, edits))
     for change in _CHANGES["moved"]:
         yield from _moved(script.text, clauses, change["words"], change["places"])
-    if any(_STACKS & set(one.actions) and one.kind in _FUNCTIONS for one in script.probes):
+    if any(_STACKS & set(probe.actions) and probe.kind in _FUNCTIONS for probe in script.probes):
         yield CheaperScript(_WORDS["sample"], None)
 
 
@@ -258,8 +258,8 @@ def _moved(
         for point in clause.attach_points:
             written = resolved(point.text)
             for pattern, replacement in places:
-                if found := re.fullmatch(pattern.replace("{calls}", "|".join(form.SYSTEM_CALL_WRAPPERS)), written):
-                    edits.append(Edit(point.start, point.start + len(point.text), found.expand(replacement)))
+                if match := re.fullmatch(pattern.replace("{calls}", "|".join(form.SYSTEM_CALL_WRAPPERS)), written):
+                    edits.append(Edit(point.start, point.start + len(point.text), match.expand(replacement)))
                     uses |= uses_arguments(clause)
     if edits:
         yield CheaperScript(sentence + _WORDS["renamed"] * uses, None if uses else applied(text, edits))
@@ -267,12 +267,14 @@ def _moved(
 
 def uses_arguments(clause: Clause) -> bool:
     """Whether a clause reads values that depend on the kind of its probe."""
-    return any(_ARGUMENT.search(one.text) for part in (clause.predicate, clause.block) for one in part.tokens)
+    return any(_ARGUMENT.search(token.text) for part in (clause.predicate, clause.block) for token in part.tokens)
 
 
 def _count_for_lines(clause: Clause) -> Edit | None:
     block = clause.block
-    if len(block) <= 2 or all(kind_of(resolved(one.text), "bpftrace") in _TIMED for one in clause.attach_points):
+    if len(block) <= 2 or all(
+        kind_of(resolved(attach_point.text), "bpftrace") in _TIMED for attach_point in clause.attach_points
+    ):
         return None
     keys: list[str] = []
     at = 1
@@ -286,7 +288,7 @@ def _count_for_lines(clause: Clause) -> Edit | None:
         keys += (
             block.source(first, last - 1)
             for first, last in parts
-            if all(form.EFFECTS.get(block.word(place)) != "time" for place in range(first, last))
+            if all(form.EFFECTS.get(block.word(index)) != "time" for index in range(first, last))
         )
         at = end + 1 + (block.word(end + 1) == ";")
     key = ", ".join(dict.fromkeys(keys))
@@ -302,7 +304,7 @@ def applied(text: str, edits: Sequence[Edit]) -> str:
 
 
 def _of_strace(script: Script) -> Iterator[CheaperScript]:
-    traced = [one.attach for one in script.probes]
+    traced = [probe.attach for probe in script.probes]
     if traced != ["all"] and not {"--seccomp-bpf"} & set(script.options):
         is_certain = script.pid_filter is None and {"-f", "--follow-forks"} & set(script.options)
         text = re.sub(r"\bstrace\b", "strace --seccomp-bpf", script.text, count=1) if is_certain else None
@@ -311,9 +313,9 @@ def _of_strace(script: Script) -> Iterator[CheaperScript]:
 
 
 def _of_perf(script: Script) -> Iterator[CheaperScript]:
-    if any("record-stack" in one.actions and one.kind in _FUNCTIONS for one in script.probes):
+    if any("record-stack" in probe.actions and probe.kind in _FUNCTIONS for probe in script.probes):
         yield CheaperScript(_WORDS["no-stack"], None)
-    if any(one.actions[0].startswith("record") and one.kind in _FUNCTIONS for one in script.probes):
+    if any(probe.actions[0].startswith("record") and probe.kind in _FUNCTIONS for probe in script.probes):
         yield CheaperScript(_WORDS["perf-stat"], None)
 
 

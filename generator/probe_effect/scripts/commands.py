@@ -66,8 +66,8 @@ def command_line(text: str) -> ToolCommand | None:
     letter = "e" if tool == "bpftrace" else "n"
     if programs := command.all(letter):
         return replace(command, program="\n".join(programs))
-    found = f"“{shortened(command.words[0])}”" if command.words else "no program"
-    raise failed(text, 0, found, f"-{letter}{form.EXPECTED['program']}")
+    actual = f"“{shortened(command.words[0])}”" if command.words else "no program"
+    raise failed(text, 0, actual, f"-{letter}{form.EXPECTED['program']}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,18 +116,18 @@ def command_name(text: str) -> str:
 def _command(words: Iterator[str]) -> str:
     """The first word that is no part of a command that starts another one, such as sudo with its options."""
     wrapper, left = None, 0
-    for one in words:
-        if one in form.BEFORE_TOOLS or _SETTING.match(one):
+    for word in words:
+        if word in form.BEFORE_TOOLS or _SETTING.match(word):
             continue
-        if wrapper is not None and one.startswith("-"):
-            if len(one) == 2 and one[1] in wrapper[0]:
+        if wrapper is not None and word.startswith("-"):
+            if len(word) == 2 and word[1] in wrapper[0]:
                 next(words, None)
         elif left:
             left -= 1
-        elif one.startswith("#!") or (found := form.WRAPPERS.get(one.rpartition("/")[2])) is None:
-            return one
+        elif word.startswith("#!") or (entry := form.WRAPPERS.get(word.rpartition("/")[2])) is None:
+            return word
         else:
-            wrapper, left = found, found[1]
+            wrapper, left = entry, entry[1]
     return ""
 
 
@@ -197,7 +197,7 @@ def read_command(text: str, command: ToolCommand) -> Script:
     """
     read = {"perf": _perf, "py-spy": _py_spy, "strace": _strace, "trace-cmd": _trace_cmd}[command.tool]
     probes = tuple(read(text, command))
-    options = tuple(_written(*one) for one in command.options if one[0] in form.COSTLY[command.tool])
+    options = tuple(_written(*option) for option in command.options if option[0] in form.COSTLY[command.tool])
     pid = next(iter(command.all("P")), None) if command.tool == "trace-cmd" else command.pid
     return Script(
         language=command.language, tracer=_tracer(command), text=text, probes=probes, pid_filter=pid, options=options
@@ -218,11 +218,11 @@ def _written(name: str, value: str | None) -> str:
 
 
 def _unknown(options: Iterable[tuple[str, str | None]]) -> tuple[str, ...]:
-    return tuple(shortened(_written(*one)) for one in options)
+    return tuple(shortened(_written(*option)) for option in options)
 
 
 def _listed(values: Iterable[str]) -> Iterator[str]:
-    return (one for value in values for one in re.sub(r"[{}]", "", value).split(",") if one)
+    return (name for value in values for name in re.sub(r"[{}]", "", value).split(",") if name)
 
 
 def _perf(text: str, command: ToolCommand) -> Iterator[ScriptProbe]:
@@ -233,8 +233,8 @@ def _perf(text: str, command: ToolCommand) -> Iterator[ScriptProbe]:
         return _perf_probe(text, command)
     if subcommand in {"record", "top", "stat"}:
         return _perf_events(subcommand, command)
-    found = f"“perf {shortened(subcommand)}”"
-    raise failed(text, 0, found, form.EXPECTED["perf"])
+    actual = f"“perf {shortened(subcommand)}”"
+    raise failed(text, 0, actual, form.EXPECTED["perf"])
 
 
 def _perf_events(subcommand: str, command: ToolCommand) -> Iterator[ScriptProbe]:
@@ -243,8 +243,8 @@ def _perf_events(subcommand: str, command: ToolCommand) -> Iterator[ScriptProbe]
     (last,) = command.all("c", "count")[-1:] or ("1",)
     period = 1 if subcommand == "stat" else max(1, _number(last) or 1)  # of so many events one is recorded
     usual = form.USUAL_EVENTS if subcommand == "stat" else ["cycles"]
-    named = (one[0] for value in command.all("e", "event") for one in _EVENTS.finditer(re.sub(r"[{}]", "", value)))
-    for event in [one for one in named if one] or usual:
+    named = (match[0] for value in command.all("e", "event") for match in _EVENTS.finditer(re.sub(r"[{}]", "", value)))
+    for event in [name for name in named if name] or usual:
         kind = _perf_kind(event, is_sampled=is_sampled)
         hz = _sampled_hz(command, "F", "freq") if kind == "profile" else None
         every = 1 if event.partition(":")[0] in form.CLOCKS else period
@@ -298,8 +298,8 @@ def _perf_probe(text: str, command: ToolCommand) -> Iterator[ScriptProbe]:
     if not wanted:
         raise failed(text, 0, *form.FAULTS["perf-probe"])
     where = "u" if in_file else "k"
-    for one in wanted:
-        first = one.split(" ", 1)[0]
+    for definition in wanted:
+        first = definition.split(" ", 1)[0]
         name = first.partition("=")[2] or first
         kind = f"{where}{'ret' if name.endswith('%return') else ''}probe"
         yield ScriptProbe(attach=name, kind=kind, actions=(form.NOTHING,))
@@ -324,7 +324,7 @@ def _strace(text: str, command: ToolCommand) -> Iterator[ScriptProbe]:
         for name, value in command.options
         if name in {"e", "trace"} and value is not None
     ]
-    named = [found[1] for found in expressions if found][-1:]  # the last one counts
+    named = [match[1] for match in expressions if match][-1:]  # the last one counts
     if not command.words and command.pid is None:
         raise failed(text, 0, *form.FAULTS["strace"])
     unknown = _unknown(
@@ -340,8 +340,8 @@ def _strace(text: str, command: ToolCommand) -> Iterator[ScriptProbe]:
 
 def _trace_cmd(text: str, command: ToolCommand) -> Iterator[ScriptProbe]:
     if not command.words or command.words[0] not in {"record", "start", "stream", "profile", "set"}:
-        found = f"“trace-cmd {shortened(command.words[0])}”" if command.words else "no subcommand"
-        raise failed(text, 0, found, form.EXPECTED["trace-cmd"])
+        actual = f"“trace-cmd {shortened(command.words[0])}”" if command.words else "no subcommand"
+        raise failed(text, 0, actual, form.EXPECTED["trace-cmd"])
     action = "record-stack" if command.has("T") else "record"
     events = command.all("e")
     for event in events:

@@ -25,9 +25,9 @@ SHORT = 40
 class ScriptError(UsageError):
     """A script that cannot be read: where (lines and columns count from 1), what was found, what was expected."""
 
-    def __init__(self, line: int, column: int, found: str, expected: str) -> None:
-        self.line, self.column, self.found, self.expected = line, column, found, expected
-        super().__init__(f"Script, line {line}, column {column}: found {found}, expected {expected}.")
+    def __init__(self, line: int, column: int, actual: str, expected: str) -> None:
+        self.line, self.column, self.found, self.expected = line, column, actual, expected
+        super().__init__(f"Script, line {line}, column {column}: found {actual}, expected {expected}.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,7 +126,9 @@ WRAPPERS: dict[str, tuple[str, int]] = {name: (letters, own) for name, (letters,
 
 HZ = ("", "hz")
 """Units of timers that are rates; every other one is a time, and so many of them are in a second:"""
-TIMES_PER_S: dict[str, float] = _WORDS["times-per-s"] | {name: 1 / one for name, one in _WORDS["seconds"].items()}
+TIMES_PER_S: dict[str, float] = _WORDS["times-per-s"] | {
+    name: 1 / seconds for name, seconds in _WORDS["seconds"].items()
+}
 
 DEFINES = (*TYPES, *FUNCTION_WORDS, *DECLARATIONS)
 """Words that a program without an attach point may begin with."""
@@ -193,9 +195,9 @@ class Token(NamedTuple):
         return self.start + len(self.text)
 
 
-def failed(text: str, at: int, found: str, expected: str) -> ScriptError:
+def failed(text: str, at: int, actual: str, expected: str) -> ScriptError:
     before = text[:at]
-    return ScriptError(before.count("\n") + 1, at - (before.rfind("\n") + 1) + 1, found, expected)
+    return ScriptError(before.count("\n") + 1, at - (before.rfind("\n") + 1) + 1, actual, expected)
 
 
 def found_at(text: str, at: int) -> str:
@@ -320,15 +322,15 @@ class _Reading:
         self.tokens = Tokens(text, self.read, {})
 
     def add(self, token: Token) -> None:
-        text, found = self.tokens.text, f"“{token.text}”"
+        text, actual = self.tokens.text, f"“{token.text}”"
         if token.text in CLOSERS:
             if len(self.opened) == MAX_DEPTH:
-                raise failed(text, token.start, found, EXPECTED["depth"])
+                raise failed(text, token.start, actual, EXPECTED["depth"])
             self.opened.append(len(self.read))
         elif token.text in CLOSERS.values():
             wanted = CLOSERS[self.read[self.opened[-1]].text] if self.opened else EXPECTED["statement"]
             if wanted != token.text:
-                raise failed(text, token.start, found, f"“{wanted}”")
+                raise failed(text, token.start, actual, f"“{wanted}”")
             first, last = self.opened.pop(), len(self.read)
             self.tokens.partner |= {first: last, last: first}
         self.read.append(token)

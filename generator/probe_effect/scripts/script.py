@@ -100,12 +100,14 @@ class _Walk:
     def _gather(self, effect: str, keys: tuple[int, int], bracket: int) -> int:
         inner = bracket + 1, self.tokens.partner[bracket]
         self.through(*inner)
-        found = self._key_actions(keys)
+        actions = self._key_actions(keys)
         if effect == "histogram":
             what = form.HISTOGRAM_OF_TIME if "difference" in self._traits(*inner) else form.HISTOGRAM
-            both = {form.BY_KERNEL_STACK, form.BY_USER_STACK} <= set(found)
-            found = [form.HISTOGRAM_BY_STACKS] if both else [what, *(one for one in found if one != form.COUNT)]
-        self.doing.actions += found
+            both = {form.BY_KERNEL_STACK, form.BY_USER_STACK} <= set(actions)
+            actions = (
+                [form.HISTOGRAM_BY_STACKS] if both else [what, *(action for action in actions if action != form.COUNT)]
+            )
+        self.doing.actions += actions
         return inner[1] + 1
 
     def _store(self, name: str, keys: tuple[int, int], behind: int) -> None:
@@ -128,7 +130,7 @@ class _Walk:
         if self.tokens.word(keys[0]) == "(" and self.tokens.partner[keys[0]] == keys[1] - 1:  # a tuple
             keys = keys[0] + 1, keys[1] - 1
         traits = self._traits(*keys)
-        if stacks := [form.ACTS[one] for one in ("kernel-stack", "user-stack") if one in traits]:
+        if stacks := [form.ACTS[trait] for trait in ("kernel-stack", "user-stack") if trait in traits]:
             return stacks
         if "string" in traits:
             return [form.BY_STRING]
@@ -203,13 +205,13 @@ class _Walk:
         return self._traits(first, self.tokens.until(first, len(self.tokens), "; = {"))
 
     def _traits(self, first: int, end: int) -> set[str]:
-        found: set[str] = set()
+        traits: set[str] = set()
         for at in range(first, end):
-            is_minus = self.tokens.word(at) == "-" and "time" in found
+            is_minus = self.tokens.word(at) == "-" and "time" in traits
             if is_minus and "time" in self._traits_of(self._operand(at + 1)):
-                found.add("difference")
-            found |= self._traits_of(at)
-        return found
+                traits.add("difference")
+            traits |= self._traits_of(at)
+        return traits
 
     def _traits_of(self, at: int) -> set[str]:
         word, sort = self.tokens.word(at), self.tokens.sort(at)
@@ -229,7 +231,7 @@ def _held(traits: set[str]) -> set[str]:
     """The traits that a variable or map keeps of its value: bytes, but no stack, which it has as a number."""
     if "difference" in traits:
         return {"difference"}
-    return {"name" if one == "string" else one for one in traits if one in {"name", "string", "time"}}
+    return {"name" if trait == "string" else trait for trait in traits if trait in {"name", "string", "time"}}
 
 
 def is_enclosed(block: Tokens) -> bool:
@@ -243,7 +245,7 @@ def is_enclosed(block: Tokens) -> bool:
             at += 1
         elif block.sort(at) == "variable" and block.word(at + 1) == "=":
             end = block.until(at, len(block) - 1, ";")
-            if any(form.EFFECTS.get(block.word(one)) in form.ACTS for one in range(at, end)):
+            if any(form.EFFECTS.get(block.word(index)) in form.ACTS for index in range(at, end)):
                 return False
             at = end
         elif block.word(at) == "if" and block.word(at + 1) == "(":
@@ -288,11 +290,11 @@ def read_script(text: str) -> Script:
 def _read_program(text: str, language: Language | None, pid: str | None) -> Script:
     whole = program(text)
     language = language or _language(text, whole.clauses)
-    lines = [found.start() for found in re.finditer("\n", text)]
+    lines = [match.start() for match in re.finditer("\n", text)]
     doing = _Doing(whole.functions)
     for clause in whole.clauses:  # what maps hold must be known before what is read from them
         doing.read(clause)
-    probes = tuple(one for clause in whole.clauses for one in _probes(doing, clause, language, lines))
+    probes = tuple(probe for clause in whole.clauses for probe in _probes(doing, clause, language, lines))
     return Script(
         language=language,
         tracer=form.TRACERS[language],
@@ -303,9 +305,9 @@ def _read_program(text: str, language: Language | None, pid: str | None) -> Scri
 
 
 def _language(text: str, clauses: Sequence[Clause]) -> Language:
-    points = [one.text for clause in clauses for one in clause.attach_points]
-    foreign = any(re.search(form.D_ONLY, one) and not provider_of(one) for one in points)
-    return "d" if foreign or any("profile:::" in one for one in points) or _D_TEXT.search(text) else "bpftrace"
+    points = [attach_point.text for clause in clauses for attach_point in clause.attach_points]
+    foreign = any(re.search(form.D_ONLY, point) and not provider_of(point) for point in points)
+    return "d" if foreign or any("profile:::" in point for point in points) or _D_TEXT.search(text) else "bpftrace"
 
 
 def _probes(doing: _Doing, clause: Clause, language: Language, lines: Sequence[int]) -> Iterator[ScriptProbe]:
@@ -332,7 +334,7 @@ def _pid_of_all(whole: ScriptProgram, probes: Sequence[ScriptProbe]) -> str | No
     for clause in whole.clauses:
         if {next(kinds).kind for _ in clause.attach_points} <= {*form.NO_EVENTS}:
             continue
-        words = [one.text for one in clause.predicate.tokens]
+        words = [token.text for token in clause.predicate.tokens]
         match words[:3]:
             case ["pid", "==", value] | [value, "==", "pid"] if words[3:4] in ([], ["&&"]) and "||" not in words:
                 named.add(value)

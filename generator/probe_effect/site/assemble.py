@@ -109,10 +109,10 @@ def make_shard(data: DataFolder, shard: Shard) -> int:
     check_contents(folders, data)
     with suppress(BadData):
         catalogue = read_numbers(data, [files for files in folders if is_kept(files, data.kept)])
-        for one in catalogue.everything:
-            number_page.write_all(one, catalogue)
-            if one.metric == "time":
-                for chart in submission_page.charts(catalogue, one):
+        for submission in catalogue.everything:
+            number_page.write_all(submission, catalogue)
+            if submission.metric == "time":
+                for chart in submission_page.charts(catalogue, submission):
                     draw_all(chart, data.kept)
     return len(folders)
 
@@ -184,21 +184,21 @@ def _write_pages(catalogue: Catalogue, work: Path, project: Path) -> None:
         raise ProbeEffectError(f"/{twice[0]}/: two pages have this address. Give one of them another id under data/.")
     write(work / ADDRESSES, "".join(f"{address}\n" for address in addresses))
     fragments = site.fragment_files(catalogue)
-    found, tables = quoted(catalogue, project, fragments.values())
+    facts, tables = quoted(catalogue, project, fragments.values())
     for name, text in (fragments | tables).items():
         write(assets / "fragments" / name, text)
     read_by_layouts = {
-        "facts": found,
+        "facts": facts,
         "citations": {name: asdict(citation) for name, citation in site.citations(catalogue).items()},
         "labels": labels(catalogue),
         "transcripts": transcript_values(catalogue),
-        "references": [one.model_dump() for one in catalogue.references],
+        "references": [reference.model_dump() for reference in catalogue.references],
         "claims": verdicts(catalogue),
     }
     for name, values in read_by_layouts.items():
         write(assets / f"{name}.json", json.dumps(values, ensure_ascii=False))
-    for one in verdicts(catalogue):
-        write(static / "claims" / f"{one['id']}.svg", badge([(one["id"], one["verdict"])]))
+    for claim in verdicts(catalogue):
+        write(static / "claims" / f"{claim['id']}.svg", badge([(claim["id"], claim["verdict"])]))
     for name, text in script_data(catalogue):
         write((assets if name in OF_LAYOUTS else static) / "data" / name, text)
     looks = json.dumps(tracer_looks(catalogue))
@@ -209,7 +209,7 @@ def _write_pages(catalogue: Catalogue, work: Path, project: Path) -> None:
 def script_data(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
     """Every file that the scripts of pages load, in the order of their pages: its name below `/data/` and its text."""
     machines = subjects(catalogue)
-    yield LIST, script_json([machine_values(one) for one in machines])
+    yield LIST, script_json([machine_values(machine) for machine in machines])
     yield from script_values.guidance_files(catalogue)
     yield from cost_files(catalogue)
     yield from advise_files(catalogue)
@@ -219,15 +219,15 @@ def script_data(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
 
 
 def _copy_scripts(catalogue: Catalogue, work: Path) -> None:
-    for one in catalogue.suites:
-        source = workload_source(one.folder, one.suite)
+    for folder in catalogue.suites:
+        source = workload_source(folder.folder, folder.suite)
         # Another suite's workload lies with the scripts that it belongs to here; a header beside the suites, as there.
-        places = {path: f"{one.suite.id}/{path.name}" for path in one.scripts()}
-        places |= {source: f"{one.suite.id}/workload/{source.name}"}
+        places = {path: f"{folder.suite.id}/{path.name}" for path in folder.scripts()}
+        places |= {source: f"{folder.suite.id}/workload/{source.name}"}
         places |= {header: header.name for header in own_headers(source)}
-        for path, place in places.items():
+        for path, target in places.items():
             for kind in ("assets", "static"):
-                copy(path, work / kind / "scripts" / place)
+                copy(path, work / kind / "scripts" / target)
 
 
 def _copy_data(catalogue: Catalogue, work: Path) -> None:
@@ -236,23 +236,23 @@ def _copy_data(catalogue: Catalogue, work: Path) -> None:
     for source in catalogue.sources:
         for name in ("source.toml", "figures.csv"):
             copy(source.folder / name, data / "published" / source.id / name)
-    for one in catalogue.everything:
-        for path in one.files.content:
-            copy(path, data / "results" / one.id / path.name)
+    for submission in catalogue.everything:
+        for path in submission.files.content:
+            copy(path, data / "results" / submission.id / path.name)
 
 
 def labels(catalogue: Catalogue) -> dict[str, dict[str, dict[str, str]]]:
     """For suites and sources each id to its `text`, `href` and, of sources, `title`: `labels.json`."""
-    suites = (one.suite for one in catalogue.suites)
+    suites = (folder.suite for folder in catalogue.suites)
     return {
-        "suites": {one.id: {"text": one.title, "href": addresses.suite(one.id)} for one in suites},
+        "suites": {suite.id: {"text": suite.title, "href": addresses.suite(suite.id)} for suite in suites},
         "sources": {
-            one.id: {
-                "text": parts.source_label(one.document),
-                "href": addresses.figure(one.id),
-                "title": one.document.title,
+            source.id: {
+                "text": parts.source_label(source.document),
+                "href": addresses.figure(source.id),
+                "title": source.document.title,
             }
-            for one in catalogue.sources
+            for source in catalogue.sources
         },
     }
 
@@ -263,32 +263,40 @@ def tracer_looks(catalogue: Catalogue) -> dict[str, dict[str, object]]:
     `series` is the number of the variable `--series-1` and so on, `colour` the sentinel of specs, `shape` and `dash`
     are as Vega takes them.
     """
-    measured = {case.tracer for one in catalogue.everything for case in one.numbers}
+    measured = {case.tracer for submission in catalogue.everything for case in submission.numbers}
     published = {figure.tracer for source in catalogue.sources for figure in source.figures if figure.tracer}
     looks = {tracer: look(tracer) for tracer in sorted({*LOOKS, *measured, *published})}
     return {
-        tracer: {"series": one.series, "colour": one.colour, "shape": one.shape, "dash": one.dash}
-        for tracer, one in looks.items()
+        tracer: {
+            "series": tracer_look.series,
+            "colour": tracer_look.colour,
+            "shape": tracer_look.shape,
+            "dash": tracer_look.dash,
+        }
+        for tracer, tracer_look in looks.items()
     }
 
 
 def transcript_values(catalogue: Catalogue) -> list[dict[str, Any]]:
     """Every recorded transcript, by chapter: `transcripts.json`; `chapter` is the stem of its file."""
     return [
-        {"chapter": one.chapter, **_transcript(one.transcript, one.recorded, catalogue)}
-        for one in catalogue.transcripts
-        if one.recorded is not None
+        {
+            "chapter": shown_transcript.chapter,
+            **_transcript(shown_transcript.transcript, shown_transcript.recorded, catalogue),
+        }
+        for shown_transcript in catalogue.transcripts
+        if shown_transcript.recorded is not None
     ]
 
 
-def _transcript(one: Transcript, recorded: Recorded, catalogue: Catalogue) -> dict[str, Any]:
+def _transcript(transcript: Transcript, recorded: Recorded, catalogue: Catalogue) -> dict[str, Any]:
     run = next((run for run in catalogue.timed if run.machine == recorded.machine), None)
     return {
-        "id": one.id,
-        "asks": one.asks,
-        "run": one.run.strip("\n"),
-        "beside": one.beside or "",
-        "is_root": ROOT_NEED in one.needs,
+        "id": transcript.id,
+        "asks": transcript.asks,
+        "run": transcript.run.strip("\n"),
+        "beside": transcript.beside or "",
+        "is_root": ROOT_NEED in transcript.needs,
         "output": "\n".join(recorded.output),
         "exit_status": recorded.exit_status,
         "machine": names.machine_name(run) if run else recorded.machine,

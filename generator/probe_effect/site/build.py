@@ -108,9 +108,9 @@ def run_hugo(project: Path, work: Path, destination: Path, options: SiteOptions)
     # Panicking on warnings would hide their text; they are turned into a failure below.
     command += ["--destination", str(destination.resolve()), "--noBuildLock", "--logLevel", "warn"]
     finished = subprocess.run(command, capture_output=True, text=True, errors="replace", env=environment(), check=False)
-    said = [line for line in (finished.stdout + finished.stderr).splitlines() if line.startswith(("ERROR", "WARN"))]
-    if finished.returncode or said:
-        words = "\n".join(said) or finished.stdout + finished.stderr
+    messages = [line for line in (finished.stdout + finished.stderr).splitlines() if line.startswith(("ERROR", "WARN"))]
+    if finished.returncode or messages:
+        words = "\n".join(messages) or finished.stdout + finished.stderr
         raise ProbeEffectError(f"Hugo could not build the site from {work}:\n{words}")
 
 
@@ -239,7 +239,7 @@ RECORD = "made-of.txt"  # in the work folder: the digest of what the site beside
 def digest(places: BuildPlaces, options: SiteOptions) -> str:
     """A digest of everything that decides what a site is: data, hand-written parts, settings, code and libraries."""
     work = places.work.resolve()
-    mounted = (Path(one["source"]) for one in mounts(places.project, work))
+    mounted = (Path(mount["source"]) for mount in mounts(places.project, work))
     written = [places.project / "site", *(path for path in mounted if not path.is_relative_to(work))]
     parts = (
         folders_digest([places.data.root, *(path for path in written if path.is_dir())]),
@@ -247,7 +247,7 @@ def digest(places: BuildPlaces, options: SiteOptions) -> str:
         code_version("."),
         repr(options),
         sys.version,
-        *sorted(f"{one.name} {one.version}" for one in distributions()),
+        *sorted(f"{distribution.name} {distribution.version}" for distribution in distributions()),
     )
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 

@@ -53,36 +53,44 @@ def file_name(kind: str) -> str:
 
 def scopes(catalogue: Catalogue) -> dict[str, tuple[str, Scope]]:
     """The name of each file to what it is of, in words, and its scope: kinds of machines, then each machine."""
-    known = evidence(catalogue)
-    newest = {one.machine: one for one in reversed(catalogue.numbers.submissions)}
-    facts_of = {machine: facts_of_submission(newest[machine]) for machine in known.machines}
-    kinds = {one.kind: whose(known, replace(one, machine="", name="")) for one in facts_of.values()}
+    all_evidence = evidence(catalogue)
+    newest = {submission.machine: submission for submission in reversed(catalogue.numbers.submissions)}
+    facts_of = {machine: facts_of_submission(newest[machine]) for machine in all_evidence.machines}
+    kinds = {
+        machine_facts.kind: whose(all_evidence, replace(machine_facts, machine="", name=""))
+        for machine_facts in facts_of.values()
+    }
     made = {file_name(kind): (f"any {kind}", scope) for kind, scope in kinds.items()}
-    return made | {one: (names.machine_name(newest[one]), whose(known, facts_of[one], one)) for one in facts_of}
+    return made | {
+        machine_id: (names.machine_name(newest[machine_id]), whose(all_evidence, facts_of[machine_id], machine_id))
+        for machine_id in facts_of
+    }
 
 
 @once
 def scope_tables(catalogue: Catalogue) -> dict[str, Values]:
     """What is in each file: the tables of all tracers. Rows have the places of notes and machines in their lists."""
-    known = evidence(catalogue)
+    all_evidence = evidence(catalogue)
     standard = (probe.kind for package in catalogue.tools for tool in package.tools for probe in tool.probes)
     kinds = dict.fromkeys((*PROBE_KINDS, *standard, *(case.probe for case in catalogue.cases() if case.action)))
-    tracers = dict.fromkeys([*known.tracers, STOPS, *(tool_of(tracer) for _, tracer, _ in known.printed)])
-    found: dict[str, Values] = {}
+    tracers = dict.fromkeys([*all_evidence.tracers, STOPS, *(tool_of(tracer) for _, tracer, _ in all_evidence.printed)])
+    by_name: dict[str, Values] = {}
     for name, (words, scope) in scopes(catalogue).items():
         notes, machines = dict[str, int](), dict[str, int]()
-        tables = {tracer: table_values(CostTable(known, scope, tracer), kinds, notes, machines) for tracer in tracers}
-        found[name] = {
+        tables = {
+            tracer: table_values(CostTable(all_evidence, scope, tracer), kinds, notes, machines) for tracer in tracers
+        }
+        by_name[name] = {
             "format": FORMAT,
             "version": catalogue.version,
             "scope": {"id": name, "name": words},
             "unit": "ns an event",
             "columns": COLUMNS,
-            "machines": [one.split() for one in machines],
+            "machines": [machine.split() for machine in machines],
             "notes": list(notes),
             "tracers": {tracer: table for tracer, table in tables.items() if table["rows"]},
         }
-    return found
+    return by_name
 
 
 def cost_files(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
@@ -97,9 +105,9 @@ def table_values(table: CostTable, kinds: Collection[str], notes: dict[str, int]
     for kind in (SAMPLED,) if table.tracer == STOPS else filter(table.knows, kinds):
         for mechanism in (None, *MECHANISMS) if kind in USER_PROBES else (None,):
             own = {action: table.row(RowKey(kind, mechanism, action)) for action in actions}
-            known = {action: _row(row, notes, machines) for action, row in own.items() if row is not None}
-            if known:
-                rows[f"{kind} {mechanism}" if mechanism else kind] = known
+            by_action = {action: _row(row, notes, machines) for action, row in own.items() if row is not None}
+            if by_action:
+                rows[f"{kind} {mechanism}" if mechanism else kind] = by_action
     # With its version where it is one machine's, else by its name.
     own_costs = machine_costs(table.found, table.scope.own[0], table.tracer).costs if table.scope.own else {}
     newest = next(iter(own_costs.values()), None)
@@ -161,10 +169,10 @@ class NamedTables:
     `facts` are those of their cells, by the key that a fragment quotes each with.
     """
 
-    def __init__(self, catalogue: Catalogue, found: Mapping[str, Fact]) -> None:
-        self.catalogue, self.found, self.facts = catalogue, found, dict[str, Fact]()
-        oldest_first = sorted(catalogue.timed, key=lambda one: one.started)
-        self.tools = {one.tracer: names.tool_with_version(one) for run in oldest_first for one in run.numbers}
+    def __init__(self, catalogue: Catalogue, all_facts: Mapping[str, Fact]) -> None:
+        self.catalogue, self.found, self.facts = catalogue, all_facts, dict[str, Fact]()
+        oldest_first = sorted(catalogue.timed, key=lambda submission: submission.started)
+        self.tools = {number.tracer: names.tool_with_version(number) for run in oldest_first for number in run.numbers}
 
     def write(self, path: Path) -> Iterator[tuple[str, str]]:
         """Fragment file name to Markdown, for each table of the file of which the data have anything.
@@ -177,19 +185,28 @@ class NamedTables:
                 yield f"tables/{name}.md", fragment(parts)
 
     def _published(self, name: str, source: str, figures: Sequence[str]) -> Iterator[Part]:
-        of = next((one for one in self.catalogue.sources if one.id == source), None)
-        known = {one: self.found[f"{source}.{one}"] for one in figures if f"{source}.{one}" in self.found}
-        if of and len(known) == len(figures):
-            what = {one.figure: one.what for one in of.figures}
+        of = next(
+            (published_source for published_source in self.catalogue.sources if published_source.id == source), None
+        )
+        by_figure = {
+            figure_id: self.found[f"{source}.{figure_id}"]
+            for figure_id in figures
+            if f"{source}.{figure_id}" in self.found
+        }
+        if of and len(by_figure) == len(figures):
+            what = {figure.figure: figure.what for figure in of.figures}
             label = say("Published by {}", link(source_label(of.document), addresses.figure(source)))
-            rows = [(what[one], self._quoted(f"table/{name}/{at}", known[one])) for at, one in enumerate(figures)]
+            rows = [
+                (what[figure_id], self._quoted(f"table/{name}/{at}", by_figure[figure_id]))
+                for at, figure_id in enumerate(figures)
+            ]
             yield Table((of_data(label, "left"), of_data("Figure")), rows)
 
     def _costs(
         self, name: str, cases: Sequence[str], tracers: Sequence[str], quantities: Sequence[str] = USUAL
     ) -> Iterator[Part]:
         titles, pairs = [*map(head, quantities)], []
-        for case, _, level in (one.partition("@") for one in cases):
+        for case, _, level in (case_key.partition("@") for case_key in cases):
             for tracer in tracers:
                 key = f"{tracer}.{case}{level and '@' + level}"
                 facts = [self._fact(key, quantity, is_alone=len(quantities) > 2) for quantity in quantities]
@@ -200,26 +217,28 @@ class NamedTables:
             return
         home = self.found.get("machine", {}).get("machine", "")
         machine = home if home in machines else max(machines, key=machines.__getitem__)
-        elsewhere = [next((fact for fact in one.facts if fact and fact["machine"] != machine), None) for one in pairs]
+        elsewhere = [next((fact for fact in row.facts if fact and fact["machine"] != machine), None) for row in pairs]
 
         case, tool = links.case(pairs[0].case, self.catalogue.titles[pairs[0].case]), self.tools[pairs[0].tracer]
-        has_levels = any(one.level for one in pairs)
-        is_one_case = len(pairs) > 1 and len({one.case for one in pairs}) == 1
-        is_one_tracer = len(pairs) > 1 and len({one.tracer for one in pairs}) == 1 and (has_levels or not is_one_case)
+        has_levels = any(row.level for row in pairs)
+        is_one_case = len(pairs) > 1 and len({row.case for row in pairs}) == 1
+        is_one_tracer = len(pairs) > 1 and len({row.tracer for row in pairs}) == 1 and (has_levels or not is_one_case)
         columns: list[tuple[TableColumn, Sequence[object]]] = []
         if not is_one_case:
-            links_ = [links.case(one.case, self.catalogue.titles[one.case]) for one in pairs]
+            links_ = [links.case(row.case, self.catalogue.titles[row.case]) for row in pairs]
             columns.append((of_data("Probe", "left"), links_))
         if has_levels:
-            asked = {one.case for one in pairs if one.level}
-            suites = (one.suite for one in self.catalogue.suites if asked & {case.id for case in one.suite.cases})
+            asked = {pair.case for pair in pairs if pair.level}
+            suites = (
+                folder.suite for folder in self.catalogue.suites if asked & {case.id for case in folder.suite.cases}
+            )
             varied = {suite.factor.title for suite in suites if suite.factor}
             varying = column("level", varied.pop() if len(varied) == 1 else None)
-            columns.append((varying, [one.level for one in pairs]))
+            columns.append((varying, [pair.level for pair in pairs]))
         if not is_one_tracer:
-            columns.append((of_data("Tracer", "left"), [self.tools[one.tracer] for one in pairs]))
+            columns.append((of_data("Tracer", "left"), [self.tools[row.tracer] for row in pairs]))
         for at, title in enumerate(titles):
-            here = [fact if fact and fact["machine"] == machine else None for fact in (one.facts[at] for one in pairs)]
+            here = [fact if fact and fact["machine"] == machine else None for fact in (row.facts[at] for row in pairs)]
             missing = ["not timed" if other and not at else "" for other in elsewhere]
             columns.append((of_data(title), self._cells(f"table/{name}/{at}", here, missing)))
         if any(elsewhere):
@@ -235,8 +254,8 @@ class NamedTables:
         yield together(
             common and say("{}.", listed(common)),
             say("Measured on {}.", self._quoted(f"table/{name}/machine", {"text": machine, "kind": "place"})),
-            any("hardware" in one.cost for one in pairs) and EXIT,
-            any("red-zone" in one.cost for one in pairs) and RED_ZONE,
+            any("hardware" in row.cost for row in pairs) and EXIT,
+            any("red-zone" in row.cost for row in pairs) and RED_ZONE,
         )
 
     def _fact(self, key: str, quantity: str, *, is_alone: bool) -> Fact | None:
@@ -250,7 +269,7 @@ class NamedTables:
         return fact | {"text": units.alone(text) if is_alone and quantity.startswith("threshold") else text}
 
     def _cells(self, key: str, facts: Sequence[Fact | None], missing: Sequence[str]) -> list[Markup | str]:
-        texts = units.in_one_unit([one["text"] if one else "" for one in facts])
+        texts = units.in_one_unit([cell_fact["text"] if cell_fact else "" for cell_fact in facts])
         return [
             self._quoted(f"{key}/{at}", fact | {"text": str(text)}) if fact else instead
             for at, (fact, text, instead) in enumerate(zip(facts, texts, missing, strict=True))
@@ -274,16 +293,16 @@ def quoted(
 ) -> tuple[dict[str, Fact], dict[str, str]]:
     """What the pages of a checkout quote, with their `fragments`: key to fact, and file name to named table."""
     asked = asked_for([*written(project / "content"), *fragments])
-    found = facts(catalogue, asked)
-    tables = NamedTables(catalogue, found)
+    all_facts = facts(catalogue, asked)
+    tables = NamedTables(catalogue, all_facts)
     named = dict(tables.write(project / "site" / "tables.toml"))
     kept = {}
     for key, wanted in asked.items():
-        if fact := found.get(key):
+        if fact := all_facts.get(key):
             kept[key] = dict(fact)
             text = fact["text"]
             if isinstance(text, units.Quantity):
                 # Its text in the units that tables want it in, by their names.
-                known = text.scale.units
-                kept[key] |= {unit.name: str(text.to(unit)) for unit in known if unit.name in wanted}
-    return {"machine": found["machine"]} | kept | tables.facts if "machine" in found else kept, named
+                scale_units = text.scale.units
+                kept[key] |= {unit.name: str(text.to(unit)) for unit in scale_units if unit.name in wanted}
+    return {"machine": all_facts["machine"]} | kept | tables.facts if "machine" in all_facts else kept, named

@@ -79,15 +79,15 @@ def written_files() -> dict[str, str]:
 def table_schema(columns: Iterable[Column]) -> dict[str, Any]:
     """A Frictionless Table Schema of the columns; an empty cell is a missing value."""
     fields: list[dict[str, Any]] = []
-    for one in columns:
+    for table_column in columns:
         limits = {
-            "required": one.required or None,
-            "enum": list(one.choices) or None,
-            "pattern": one.pattern or None,
-            "minimum": None if one.kind == "string" else one.minimum,
+            "required": table_column.required or None,
+            "enum": list(table_column.choices) or None,
+            "pattern": table_column.pattern or None,
+            "minimum": None if table_column.kind == "string" else table_column.minimum,
         }
         constraints = {name: limit for name, limit in limits.items() if limit is not None}
-        fields.append({"name": one.name, "type": one.kind, "description": one.text})
+        fields.append({"name": table_column.name, "type": table_column.kind, "description": table_column.text})
         fields[-1] |= {"constraints": constraints} if constraints else {}
     return {"fields": fields, "missingValues": [""]}
 
@@ -96,15 +96,15 @@ def _dictionary() -> Iterator[Part]:
     """The dictionary: what lies where, what every column and key means, and every rule; all in words of our own."""
     yield safe("<!-- Made by `probe-effect dictionary --write` from the schema in the code. Do not edit. -->")
     yield Heading("The data", 1)
-    yield _table(("Path", "What it is"), ((f"`{path}`", said) for path, said in WORDS["repository"].items()))
+    yield _table(("Path", "What it is"), ((f"`{path}`", meaning) for path, meaning in WORDS["repository"].items()))
     yield safe("A missing value is an empty cell or null, never 0. The data is licensed under CC BY 4.0.")
     for name, columns in TABLES.items():
         yield Heading(safe(name))
         cells = []
-        for one in columns:
-            need = ", required" if one.required else ", may be absent" if one.may_be_absent else ""
-            choices = f" One of `{'`, `'.join(one.choices)}`." if one.choices else ""
-            cells.append((f"`{one.name}`", one.kind + need, one.text + choices))
+        for table_column in columns:
+            need = ", required" if table_column.required else ", may be absent" if table_column.may_be_absent else ""
+            choices = f" One of `{'`, `'.join(table_column.choices)}`." if table_column.choices else ""
+            cells.append((f"`{table_column.name}`", table_column.kind + need, table_column.text + choices))
         yield _table(("Column", "Kind", "Meaning"), cells)
     yield Heading("machine.json")
     yield _keys(document_keys(MachineFile))
@@ -112,14 +112,14 @@ def _dictionary() -> Iterator[Part]:
         yield Heading(safe(name))
         if name == "source.toml":
             yield _keys(document_keys(SourceFile))
-        for said, model in models.items():
-            yield safe(said)
+        for description, model in models.items():
+            yield safe(description)
             yield _keys(keys_said()[model])
     yield Heading("Rules")
     yield safe("What `probe-effect check` demands beyond these tables.")
     for subject, rules in ALL_RULES.items():
         yield Heading(safe(f"Of {subject}"), 3)
-        rows = ((f"`{one.id}`", one.text, one.good, one.bad) for one in rules)
+        rows = ((f"`{rule.id}`", rule.text, rule.good, rule.bad) for rule in rules)
         yield _table(("Rule", "What it demands", "Good", "Bad"), rows)
     yield Heading("Of every file", 3)
     yield safe("`<file>` is `samples`, `machine`, `figures`, `source`, `suite`, ..")
@@ -127,7 +127,7 @@ def _dictionary() -> Iterator[Part]:
 
 
 def _keys(keys: Mapping[str, str]) -> Table:
-    return _table(("Key", "Meaning"), ((f"`{key}`", said) for key, said in keys.items()))
+    return _table(("Key", "Meaning"), ((f"`{key}`", meaning) for key, meaning in keys.items()))
 
 
 def _table(heads: Iterable[str], rows: Iterable[Iterable[str]]) -> Table:
@@ -169,12 +169,17 @@ def write_runs(name: str, catalogue: Catalogue, path: Path) -> DataTable:
     )
     with pq.ParquetWriter(path, schema, compression="zstd") as writer:
         waiting: list[pa.Table] = []
-        for one in sorted(catalogue.active, key=lambda one: one.id):
-            file = getattr(one.files, name)
+        for submission in sorted(catalogue.active, key=lambda submission: submission.id):
+            file = getattr(submission.files, name)
             if file.exists():
                 rows = pyarrow.csv.read_csv(file, convert_options=options)  # checked before: nobody looks for faults
-                place = {"submission": one.id, "machine": one.machine, "suite": one.suite, "metric": one.metric}
-                shared = [pa.array([place[field.name]] * rows.num_rows, type=pa.string()) for field in RUN_FIELDS]
+                origin = {
+                    "submission": submission.id,
+                    "machine": submission.machine,
+                    "suite": submission.suite,
+                    "metric": submission.metric,
+                }
+                shared = [pa.array([origin[field.name]] * rows.num_rows, type=pa.string()) for field in RUN_FIELDS]
                 waiting.append(pa.Table.from_arrays([*shared, *rows.columns], schema=schema))
                 count += rows.num_rows
             if sum(table.num_rows for table in waiting) >= ROWS_OF_A_GROUP:
@@ -207,12 +212,12 @@ FOLDERS = ("published", "results", "schema", "suites")
 DESCRIPTIONS = {"README.md", "DICTIONARY.md", "LICENSE", "changes.xml", "datapackage.json", "mechanisms.json"}
 
 
-def write_tables(catalogue: Catalogue, found: Rows, data: Path) -> dict[str, DataTable]:
+def write_tables(catalogue: Catalogue, rows: Rows, data: Path) -> dict[str, DataTable]:
     """Write every whole table into the folder `data`: CSV, JSON and Parquet; runs, which are CSV already, as Parquet.
 
     Returns: file name without its ending, to the table.
     """
-    tables = files.whole_tables(found)
+    tables = files.whole_tables(rows)
     for name, table in tables.items():
         files.write_table(table, data / name, files.about(catalogue, "/data/"))
         write_parquet(table, data / f"{name}.parquet", catalogue.version)
@@ -257,8 +262,8 @@ def column_parts(tables: Mapping[str, DataTable]) -> Iterator[Part]:
         yield Heading(name)
         yield f"{table.title}."
         rows = (
-            (safe(f"`{one.name}`"), safe(one.text), ", ".join(filter(None, (one.kind, one.unit))))
-            for one in table.fields
+            (safe(f"`{field.name}`"), safe(field.text), ", ".join(filter(None, (field.kind, field.unit))))
+            for field in table.fields
         )
         yield Table(heads, list(rows))
 
@@ -319,11 +324,16 @@ def _whole(tables: Mapping[str, DataTable], data: Path) -> Iterator[Values]:
 
 
 def _raw(catalogue: Catalogue, data: Path) -> Iterator[Values]:
-    for one in catalogue.everything:
-        title = f"Suite {one.suite} on {names.machine_name(one)}"
-        for own in one.files.content:
+    for submission in catalogue.everything:
+        title = f"Suite {submission.suite} on {names.machine_name(submission)}"
+        for own in submission.files.content:
             if own.name in TABLES:
-                yield _csv(f"{own.stem}-{one.id.replace('/', '-')}", title, data / "results" / one.id / own.name, data)
+                yield _csv(
+                    f"{own.stem}-{submission.id.replace('/', '-')}",
+                    title,
+                    data / "results" / submission.id / own.name,
+                    data,
+                )
     for source in catalogue.sources:
         document, path = source.document, data / "published" / source.id / "figures.csv"
         origin = [{"title": f"{document.author}: {document.title}"}]
@@ -364,13 +374,13 @@ MOST_ROWS = 20  # its limit
 def write_data_section(catalogue: Catalogue, work: Path) -> None:
     """Write the data files beside pages and those of `/data/` into the work folder; raw files are there already."""
     static, assets = work / "static", work / "assets"
-    data, found = static / "data", files.rows(catalogue)
-    index = files.write_page_data(files.page_tables(catalogue, found), catalogue, static)
-    for one in catalogue.suites:
-        root, source = one.folder.parent.resolve(), workload_source(one.folder, one.suite)
-        for path in (suite_file(one.folder), *one.scripts(), source, *own_headers(source)):
+    data, rows = static / "data", files.rows(catalogue)
+    index = files.write_page_data(files.page_tables(catalogue, rows), catalogue, static)
+    for folder in catalogue.suites:
+        root, source = folder.folder.parent.resolve(), workload_source(folder.folder, folder.suite)
+        for path in (suite_file(folder.folder), *folder.scripts(), source, *own_headers(source)):
             files.copy(path, data / "suites" / path.resolve().relative_to(root))
-    tables = write_tables(catalogue, found, data)
+    tables = write_tables(catalogue, rows, data)
     describe(catalogue, tables, data)
     paths = _data_files(tables, data)
     files.write_zip(data / ZIP, {f"probe-effect/{path.relative_to(data)}": path for path in paths})
@@ -391,7 +401,7 @@ def _downloads(tables: Mapping[str, DataTable], data: Path) -> Table:
     """What there is, how many rows, and each file of it with its size."""
     downloads = [("Everything", "", [data / ZIP])]
     downloads += [
-        (one.title, units.count(one.count or len(one.rows)), forms(name, data)) for name, one in tables.items()
+        (table.title, units.count(table.count or len(table.rows)), forms(name, data)) for name, table in tables.items()
     ]
     downloads += [(what, "", [data / name]) for name, what in WORDS["further"].items()]
 
@@ -408,9 +418,9 @@ def rule_parts() -> Iterator[Part]:
         yield Heading(f"Of {of}", 3)
         has_places = of not in {"a published source", "the files of a data folder"}
         rows = []
-        for one in group:
-            name = Link(one.id, f"#=rule.{one.id}") if has_places else one.id
-            rows.append((name, *(text.replace("`", "") for text in (one.text, one.good, one.bad))))
+        for rule in group:
+            name = Link(rule.id, f"#=rule.{rule.id}") if has_places else rule.id
+            rows.append((name, *(text.replace("`", "") for text in (rule.text, rule.good, rule.bad))))
         yield Table(heads, rows)
     yield Heading("Of every file", 3)
     yield Table(heads[:2], [(name, text.replace("`", "")) for name, text in form_rules().items()])
@@ -445,7 +455,7 @@ def dataset(catalogue: Catalogue, tables: Mapping[str, DataTable], data: Path) -
     https://schema.org/Dataset, and Google: https://developers.google.com/search/docs/appearance/structured-data/dataset
     """
     whole = (path for name in tables for path in forms(name, data))
-    days = sorted(one.date for one in catalogue.active)
+    days = sorted(submission.date for submission in catalogue.active)
     fields = (field for name in ("costs", "counts") for field in tables[name].fields)
     quantities = {field.name: (field.unit, field.text) for field in fields if field.unit}
     described = {

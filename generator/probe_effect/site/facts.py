@@ -64,7 +64,7 @@ LESS = "less/"
 NUMBER = re.compile(r'\{\{<\s*number\s+"([^"]+)"(?:\s+"?([^\s">]+)"?)?\s*>\}\}')
 ASKED = re.compile(r'\{\{<\s*question\s+"([^"]+)"(?:\s+"?(\w+)"?)?\s*>\}\}')
 AWAITED = re.compile(r"\{\{<\s*(?:un)?known\s+([^>]+?)\s*>\}\}")
-UNITS = {one.name for scale in (units.DURATION, units.RATE) for one in scale.units}
+UNITS = {unit.name for scale in (units.DURATION, units.RATE) for unit in scale.units}
 
 
 def written(content: Path) -> list[str]:
@@ -89,21 +89,25 @@ def facts(catalogue: Catalogue, asked: Iterable[str] = ()) -> dict[str, Fact]:
     submissions, current = in_order(catalogue.numbers), home_numbers(catalogue.numbers)
     made = {"machine": _of_machine(submissions[0])} if submissions else {}
     made |= dict(_of_suites(current.values()))
-    suites = {case.id: one.suite for one in catalogue.suites for case in one.suite.cases}
-    for key, one in current.items():
-        own = {"machine": _of_machine(one.submission), **dict(_of_tool(one))}
-        suite = suites.get(one.case)
+    suites = {case.id: folder.suite for folder in catalogue.suites for case in folder.suite.cases}
+    for key, number in current.items():
+        own = {"machine": _of_machine(number.submission), **dict(_of_tool(number))}
+        suite = suites.get(number.case)
         if view_of(suite).has_costs:
-            own |= dict(_of_event(one, catalogue))
+            own |= dict(_of_event(number, catalogue))
         if suite is None or suite.result_type.guides:
-            own |= dict(_of_rates(one, catalogue))
+            own |= dict(_of_rates(number, catalogue))
         made |= {f"{key}.{quantity}": fact for quantity, fact in own.items()}
-    for machine in reversed(dict.fromkeys(one.machine for one in submissions)):  # the home machine's last
-        sound = {one.name: one for one in catalogue.numbers.of_machine(machine).values() if one.is_sound}
+    for machine in reversed(dict.fromkeys(submission.machine for submission in submissions)):  # the home machine's last
+        sound = {number.name: number for number in catalogue.numbers.of_machine(machine).values() if number.is_sound}
         made |= dict((*_of_threads(catalogue, sound), *_of_line(catalogue, sound), *_of_depth(catalogue, sound)))
     counts = _current_counts(catalogue)
-    figures = {f"{source.id}.{one.figure}": (source, one) for source in catalogue.sources for one in source.figures}
-    made |= dict(_of_data(catalogue)) | {key: _count(one) for key, one in counts.items()}
+    figures = {
+        f"{source.id}.{published_figure.figure}": (source, published_figure)
+        for source in catalogue.sources
+        for published_figure in source.figures
+    }
+    made |= dict(_of_data(catalogue)) | {key: _count(number) for key, number in counts.items()}
     made |= dict(pair for key, (source, figure) in figures.items() for pair in _of_figure(key, source, figure))
     for key in (key for key in asked if "/" in key):
         fact = (
@@ -135,31 +139,31 @@ def _of_machine(submission: Submission) -> Fact:
     return _fact(label, label, addresses.machine(submission.machine), "measured") | _place(submission)
 
 
-def _said(one: Number, what: str | None, text: str, title: str) -> Fact:
-    place = _place(one.submission)
-    title = f"{title}; {place['machine']}, {one.submission.date}"
-    return _fact(text, title, addresses.number(one, what), "measured") | place
+def _said(number: Number, what: str | None, text: str, title: str) -> Fact:
+    origin = _place(number.submission)
+    title = f"{title}; {origin['machine']}, {number.submission.date}"
+    return _fact(text, title, addresses.number(number, what), "measured") | origin
 
 
-def _quantity(one: Number, what: str, estimate: Estimate, scale: Scale, words: str = "") -> Fact:
+def _quantity(number: Number, what: str, estimate: Estimate, scale: Scale, words: str = "") -> Fact:
     """The value to the place that its interval supports; the interval on hover and in tables."""
     whole = units.interval(estimate, scale)
-    return _said(one, what, units.value(estimate, scale), f"{words}{whole}") | {"cell": whole}
+    return _said(number, what, units.value(estimate, scale), f"{words}{whole}") | {"cell": whole}
 
 
-def _bounded(one: Number, what: str, estimate: Estimate, scale: Scale, words: str = "") -> Fact:
+def _bounded(number: Number, what: str, estimate: Estimate, scale: Scale, words: str = "") -> Fact:
     """A quantity; of one that is not distinguishable from 0, its upper end."""
-    if one.distinguishable is False and estimate.high is not None:
+    if number.distinguishable is False and estimate.high is not None:
         below = units.within(units.quantity(estimate.high, scale, 2), "less than ")
         # The number's page names no other quantity of such a cost.
-        return _said(one, "cost", below, f"{words}not distinguishable from 0")
-    return _quantity(one, what, estimate, scale, words)
+        return _said(number, "cost", below, f"{words}not distinguishable from 0")
+    return _quantity(number, what, estimate, scale, words)
 
 
 def _of_suites(current: Iterable[Number]) -> Iterator[tuple[str, Fact]]:
-    for suite, numbers in grouped_by(current, lambda one: one.submission.suite).items():
-        [(machine, _)] = Counter(one.submission.machine for one in numbers).most_common(1)
-        runs = {one.submission.id: one.submission for one in numbers if one.submission.machine == machine}
+    for suite, numbers in grouped_by(current, lambda number: number.submission.suite).items():
+        [(machine, _)] = Counter(number.submission.machine for number in numbers).most_common(1)
+        runs = {number.submission.id: number.submission for number in numbers if number.submission.machine == machine}
         shown = representative(list(runs.values()))
         common = _of_machine(shown) | {"title": f"suite {suite}; {names.machine_name(shown)}, {shown.date}"}
         yield f"baseline.{suite}", common | {"text": units.duration(shown.baseline.value if shown.baseline else None)}
@@ -167,88 +171,93 @@ def _of_suites(current: Iterable[Number]) -> Iterator[tuple[str, Fact]]:
         yield f"equal-runs.{suite}", common | {"text": units.duration(shown.equal_runs_ns, 2)}
 
 
-def _of_tool(one: Number) -> Iterator[tuple[str, Fact]]:
+def _of_tool(number: Number) -> Iterator[tuple[str, Fact]]:
     """What the tracer takes itself, and how long single operations take with it and without, where measured."""
     for key, (attribute, what, scale) in OWN.items():
-        if (estimate := attrgetter(attribute)(one)) is not None:
-            yield key, _quantity(one, what, estimate, scale)
-    if (calls := one.own_use.calls) is not None:
-        yield "calls", _said(one, "tracer-calls", units.count(calls), "system calls of an operation")
-    tails = one.submission.tails
-    if one.key not in tails:
+        if (estimate := attrgetter(attribute)(number)) is not None:
+            yield key, _quantity(number, what, estimate, scale)
+    if (calls := number.own_use.calls) is not None:
+        yield "calls", _said(number, "tracer-calls", units.count(calls), "system calls of an operation")
+    tails = number.submission.tails
+    if number.key not in tails:
         return
-    untraced = {key.level: tail for key, tail in tails.items() if key.is_baseline}.get(one.level)
-    for word, tail in (("", tails[one.key]), ("untraced-", untraced)):
+    untraced = {key.level: tail for key, tail in tails.items() if key.is_baseline}.get(number.level)
+    for word, tail in (("", tails[number.key]), ("untraced-", untraced)):
         if tail is not None:
             for share, time in zip(SHARES, tail.percentiles_ns, strict=True):
                 if time:
-                    yield f"{word}tail-{100 * share:g}", _quantity(one, "cost", time, units.DURATION)
+                    yield f"{word}tail-{100 * share:g}", _quantity(number, "cost", time, units.DURATION)
             title = f"the longest of {units.count(tail.operations)}"
-            yield f"{word}longest", _said(one, "cost", units.duration(tail.longest_ns), title)
+            yield f"{word}longest", _said(number, "cost", units.duration(tail.longest_ns), title)
 
 
-def _of_event(one: Number, catalogue: Catalogue) -> Iterator[tuple[str, Fact]]:
-    known, time = evidence(catalogue), one.time
-    calls = calls_of_event(known, one.case)
-    cost = _bounded(one, "cost", one.bounded_cost, units.DURATION) | {"cell": parts.cost(one)}
-    if case := known.case_of.get(one.case):
-        outside = number_on_hardware(known, one)
+def _of_event(number: Number, catalogue: Catalogue) -> Iterator[tuple[str, Fact]]:
+    all_evidence, time = evidence(catalogue), number.time
+    calls = calls_of_event(all_evidence, number.case)
+    cost = _bounded(number, "cost", number.bounded_cost, units.DURATION) | {"cell": parts.cost(number)}
+    if case := all_evidence.case_of.get(number.case):
+        outside = number_on_hardware(all_evidence, number)
         cost |= {"hardware": f"{outside.source.id}.{outside.figure.figure}"} if outside else {}
-        cost |= {"red-zone": "yes"} if is_in_red_zone(case, one) else {}
-        if mechanism := mechanism_of(case, one):
-            kernel = names.kernel_name(one.submission.document.system)
-            yield "mechanism", _said(one, "cost", f"{mechanism} on {kernel}", "how a probe fires") | {"cell": mechanism}
+        cost |= {"red-zone": "yes"} if is_in_red_zone(case, number) else {}
+        if mechanism := mechanism_of(case, number):
+            kernel = names.kernel_name(number.submission.document.system)
+            yield (
+                "mechanism",
+                _said(number, "cost", f"{mechanism} on {kernel}", "how a probe fires") | {"cell": mechanism},
+            )
     if calls is None:
         yield "cost", cost
-        yield "cost-interval", cost | {"text": parts.cost(one)}
+        yield "cost-interval", cost | {"text": parts.cost(number)}
         if time.fastest_ns is not None:
             title = "least traced less least untraced time"
-            yield "fastest", _said(one, "fastest", units.duration(time.fastest_ns), title)
+            yield "fastest", _said(number, "fastest", units.duration(time.fastest_ns), title)
     else:
-        alone = _bounded(one, "cost", cost_of_event(catalogue, one), units.DURATION)
+        alone = _bounded(number, "cost", cost_of_event(catalogue, number), units.DURATION)
         for key, fact, unit in (
             ("cost-per-iteration", cost, f"iteration of {calls} system calls"),
             ("cost-per-system-call", alone, "system call"),
         ):
-            said = {one: units.within(fact[one], after=f" per {unit}") for one in ("text", "cell") if one in fact}
-            yield key, fact | said
-    if one.baseline is not None and one.baseline.value:
-        untraced_hz = units.NS_PER_SECOND / one.baseline.value
-        yield "untraced-rate", _said(one, "cost", units.rate(untraced_hz), "the untraced program's own rate")
+            texts = {
+                field: units.within(fact[field], after=f" per {unit}") for field in ("text", "cell") if field in fact
+            }
+            yield key, fact | texts
+    if number.baseline is not None and number.baseline.value:
+        untraced_hz = units.NS_PER_SECOND / number.baseline.value
+        yield "untraced-rate", _said(number, "cost", units.rate(untraced_hz), "the untraced program's own rate")
         if time.slowdown is not None:
-            saturated = slowdown_at(one.bounded_cost, untraced_hz)
-            yield "slowdown", _bounded(one, "slowdown", time.slowdown if one.is_clear else saturated, units.SHARE)
+            saturated = slowdown_at(number.bounded_cost, untraced_hz)
+            yield "slowdown", _bounded(number, "slowdown", time.slowdown if number.is_clear else saturated, units.SHARE)
     if time.rate_hz is not None:
         rate, title = units.rate(time.rate_hz), "the highest rate of events while traced"
-        yield "traced-rate", _said(one, "cost", f"{rate} while traced", title) | {"cell": rate}
+        yield "traced-rate", _said(number, "cost", f"{rate} while traced", title) | {"cell": rate}
     if time.loss_ratio is not None:
-        yield "loss", _said(one, "loss", units.percent(time.loss_ratio), "events lost")
+        yield "loss", _said(number, "loss", units.percent(time.loss_ratio), "events lost")
 
 
-def cost_of_event(catalogue: Catalogue, one: Number) -> Estimate:
+def cost_of_event(catalogue: Catalogue, number: Number) -> Estimate:
     """The cost of one event; of a tool that acts on every system call of the loop, of the traced call alone."""
-    known = evidence(catalogue)
-    if not one.is_time or calls_of_event(known, one.case) is None:
-        return one.bounded_cost
-    return event_cost(known, (one.submission.machine, one.tracer, one.case), one.bounded_cost)[0]
+    all_evidence = evidence(catalogue)
+    if not number.is_time or calls_of_event(all_evidence, number.case) is None:
+        return number.bounded_cost
+    return event_cost(all_evidence, (number.submission.machine, number.tracer, number.case), number.bounded_cost)[0]
 
 
-def _of_rates(one: Number, catalogue: Catalogue) -> Iterator[tuple[str, Fact]]:
-    cost = cost_of_event(catalogue, one)
+def _of_rates(number: Number, catalogue: Catalogue) -> Iterator[tuple[str, Fact]]:
+    cost = cost_of_event(catalogue, number)
     for percent in THRESHOLDS:
-        if one.is_clear and (rate := threshold(cost, percent)) is not None:
+        if number.is_clear and (rate := threshold(cost, percent)) is not None:
             key = f"threshold-{percent}"
-            fact = _quantity(one, key, rate, units.EVENTS, f"{percent} % slower at ")
+            fact = _quantity(number, key, rate, units.EVENTS, f"{percent} % slower at ")
             yield key, fact | {"cell": units.interval(rate, units.RATE)}
-    if one.level is None:
+    if number.level is None:
         for word, rate_hz in RATES_HZ.items():
             at_rate = f"at {units.stated(rate_hz, units.EVENTS)}: "
-            yield f"slowdown@{word}", _bounded(one, "slowdown", slowdown_at(cost, rate_hz), units.SHARE, at_rate)
+            yield f"slowdown@{word}", _bounded(number, "slowdown", slowdown_at(cost, rate_hz), units.SHARE, at_rate)
 
 
 def _of_threads(catalogue: Catalogue, current: Mapping[str, Number]) -> Iterator[tuple[str, Fact]]:
     """The ratios of many threads to one, by the case with threads and by the case whose event it is."""
-    suites = [one.suite for one in catalogue.suites if one.suite.factor and one.suite.factor.occupies_cpus]
+    suites = [folder.suite for folder in catalogue.suites if folder.suite.factor and folder.suite.factor.occupies_cpus]
     likes = {case.id: case.like for suite in suites for case in suite.cases}
     for many in current.values():
         single = current.get(f"{many.tracer}.{many.case}@1")
@@ -266,26 +275,28 @@ def _of_line(catalogue: Catalogue, current: Mapping[str, Number]) -> Iterator[tu
     """The rates at which the slowdown was rate x cost, by the case of a suite that varies the rate."""
     likes = {
         case.id: case.like
-        for one in catalogue.suites
-        for case in one.suite.cases
-        if one.suite.factor and one.suite.factor.name in OF_RATES and case.like
+        for folder in catalogue.suites
+        for case in folder.suite.cases
+        if folder.suite.factor and folder.suite.factor.name in OF_RATES and case.like
     }
-    for one in {(one.tracer, one.case): one for one in current.values() if one.case in likes}.values():
-        points = line(evidence(catalogue), one.submission.machine, one.tracer, likes[one.case])
+    for number in {
+        (number.tracer, number.case): number for number in current.values() if number.case in likes
+    }.values():
+        points = line(evidence(catalogue), number.submission.machine, number.tracer, likes[number.case])
         if points:
-            key = f"{one.tracer}.{one.case}"
+            key = f"{number.tracer}.{number.case}"
             held = f"{sum(point.holds for point in points)} of {len(points)}"
             title = "rates at which the slowdown is rate x cost, within their intervals"
-            yield f"{key}.rates-held", _said(one, None, held, title)
-            yield f"{key}.lowest-rate", _said(one, None, units.rate(points[0].rate_hz), "lowest rate measured")
-            yield f"{key}.highest-rate", _said(one, None, units.rate(points[-1].rate_hz), "highest rate measured")
+            yield f"{key}.rates-held", _said(number, None, held, title)
+            yield f"{key}.lowest-rate", _said(number, None, units.rate(points[0].rate_hz), "lowest rate measured")
+            yield f"{key}.highest-rate", _said(number, None, units.rate(points[-1].rate_hz), "highest rate measured")
 
 
 def _of_depth(catalogue: Catalogue, current: Mapping[str, Number]) -> Iterator[tuple[str, Fact]]:
-    for one in (one for one in current.values() if one.level is None):
-        if law := sample_law(evidence(catalogue), one.submission.machine, one.tracer, one.case):
-            fact = _quantity(one, "cost", law.line.per_x, units.DURATION, "each frame that is walked: ")
-            yield f"{one.tracer}.{one.case}.per-frame", fact
+    for number in (number for number in current.values() if number.level is None):
+        if law := sample_law(evidence(catalogue), number.submission.machine, number.tracer, number.case):
+            fact = _quantity(number, "cost", law.line.per_x, units.DURATION, "each frame that is walked: ")
+            yield f"{number.tracer}.{number.case}.per-frame", fact
 
 
 def _answer(catalogue: Catalogue, key: str) -> Fact | None:
@@ -313,33 +324,35 @@ def _of_two_costs(catalogue: Catalogue, submissions: Iterable[Submission], key: 
     first, _, second = key.partition("/")
     is_less, second = second.startswith(LESS), second.removeprefix(LESS)
     for submission in submissions:
-        one, other = (_clear(submission, name) for name in (first, second))
-        if one is None or other is None:
+        number, other = (_clear(submission, name) for name in (first, second))
+        if number is None or other is None:
             continue
-        if len({calls_of_event(evidence(catalogue), side.case) for side in (one, other)}) > 1:
+        if len({calls_of_event(evidence(catalogue), side.case) for side in (number, other)}) > 1:
             return None
-        sides = [units.interval(side.cost, units.DURATION) for side in (one, other)]
+        sides = [units.interval(side.cost, units.DURATION) for side in (number, other)]
         if is_less:
-            less = estimates.difference(one.known_cost, other.known_cost)
-            return _quantity(one, "cost", less, units.DURATION, f"{sides[0]} less {sides[1]}: ")
-        ratio = estimates.ratio(one.known_cost, other.known_cost)
-        return _quantity(one, "cost", ratio, units.TIMES, f"{sides[0]} over {sides[1]}: ") if ratio else None
+            less = estimates.difference(number.known_cost, other.known_cost)
+            return _quantity(number, "cost", less, units.DURATION, f"{sides[0]} less {sides[1]}: ")
+        ratio = estimates.ratio(number.known_cost, other.known_cost)
+        return _quantity(number, "cost", ratio, units.TIMES, f"{sides[0]} over {sides[1]}: ") if ratio else None
     return None
 
 
 def _clear(submission: Submission, name: str) -> Number | None:
     """The number of `<tracer>.<case>[@<level>]`, where it is sound and clear of noise."""
     own = submission.cases.get(name.partition(".")[2].partition("@")[0], ())
-    return next((one for one in own if one.name == name and one.is_sound and one.distinguishable), None)
+    return next((number for number in own if number.name == name and number.is_sound and number.distinguishable), None)
 
 
 def _of_run(catalogue: Catalogue, key: str) -> Fact | None:
     """The quantity that `<machine>/<run>/<one>.<quantity>` names, of that run; None where the run has no such."""
     run, _, quantity = key.rpartition("/")
-    for one in (one for submission in catalogue.everything if submission.id == run for one in submission.numbers):
-        if quantity.startswith(f"{one.name}."):
-            own = dict((*_of_tool(one), *_of_event(one, catalogue)))
-            return own.get(quantity.removeprefix(f"{one.name}."))
+    for number in (
+        number for submission in catalogue.everything if submission.id == run for number in submission.numbers
+    ):
+        if quantity.startswith(f"{number.name}."):
+            own = dict((*_of_tool(number), *_of_event(number, catalogue)))
+            return own.get(quantity.removeprefix(f"{number.name}."))
     return None
 
 
@@ -347,8 +360,8 @@ def _of_one_machine(catalogue: Catalogue, key: str) -> str:
     """The key of the run whose quantity a sentence compares with other numbers of its machine; others as they are."""
     quantity, *others = key.split("/with/")
     name = quantity.rpartition(".")[0]
-    for machine in dict.fromkeys(one.machine for one in in_order(catalogue.numbers) if others):
-        has = {one.name: one for one in catalogue.numbers.of_machine(machine).values() if one.is_sound}
+    for machine in dict.fromkeys(submission.machine for submission in in_order(catalogue.numbers) if others):
+        has = {number.name: number for number in catalogue.numbers.of_machine(machine).values() if number.is_sound}
         if has.keys() >= {name, *others}:
             return f"{has[name].submission.id}/{quantity}"
     return key
@@ -358,9 +371,9 @@ Figures = Mapping[str, tuple[PublishedSource, Figure]]  # the key of a published
 
 
 def _of_figure(key: str, source: PublishedSource, figure: Figure) -> Iterator[tuple[str, Fact]]:
-    known = ", known only from an excerpt" if source.from_excerpt else ""
+    caveat = ", known only from an excerpt" if source.from_excerpt else ""
     whose = "worked out here from figures of " if figure.is_derived else ""
-    title = f"{figure.what}; {whose}{source.document.author}{known}"
+    title = f"{figure.what}; {whose}{source.document.author}{caveat}"
     kind = "derived" if figure.is_derived else "published"
     yield key, _fact(printed_text(figure), title, addresses.figure(source.id, figure.figure), kind)
     if recomputed := source.recomputed.get(figure.figure):
@@ -384,38 +397,38 @@ def _of_two_figures(figures: Figures, key: str) -> Fact | None:
     first, _, second = key.partition("/")
     if first not in figures or second not in figures:
         return None
-    (source, one), (other_source, other) = figures[first], figures[second]
-    alike = one.unit == other.unit or {one.unit, other.unit} <= {"ns", "us", "ms", "s"}
+    (source, figure), (other_source, other) = figures[first], figures[second]
+    alike = figure.unit == other.unit or {figure.unit, other.unit} <= {"ns", "us", "ms", "s"}
     if source is not other_source or not alike or not other.base_value:
         return None
-    both = f"{printed_text(one)} over {printed_text(other)}"
-    words = f"{both}: {one.what}; {other.what}; from figures of {source.document.author}"
-    ratio = units.quantity(float(one.base_value / other.base_value), units.TIMES, 2)
-    return _fact(ratio, words, addresses.figure(source.id, one.figure), "derived")
+    both = f"{printed_text(figure)} over {printed_text(other)}"
+    words = f"{both}: {figure.what}; {other.what}; from figures of {source.document.author}"
+    ratio = units.quantity(float(figure.base_value / other.base_value), units.TIMES, 2)
+    return _fact(ratio, words, addresses.figure(source.id, figure.figure), "derived")
 
 
 def _current_counts(catalogue: Catalogue) -> dict[str, Number]:
     """The current count of each architecture, kernel series, tracer, case and level, where it is sound."""
     counts: dict[str, Number] = {}
     shown, over_releases = (set(counted(catalogue, narrow=narrow)) for narrow in (False, True))
-    for one in catalogue.numbers.current("instructions"):
-        machine, system = one.submission.document.machine, one.submission.document.system
-        key = f"{names.release_series(system.kernel_release)}.{one.name}"
+    for number in catalogue.numbers.current("instructions"):
+        machine, system = number.submission.document.machine, number.submission.document.system
+        key = f"{names.release_series(system.kernel_release)}.{number.name}"
         architecture = names.architecture(machine.architecture)
         start = "instructions" if architecture == names.X86_64 else f"instructions.{architecture}"
-        if one.is_sound and one.submission in shown:
-            counts.setdefault(f"{start}.{key}", one)
-        if one.is_sound and one.submission in over_releases:
-            counts.setdefault(f"{start}.{names.point_release(system.kernel_release)}.{one.name}", one)
-        if one.is_sound and machine.threads == 1:
-            counts.setdefault(f"{start}.one-cpu.{key}", one)
+        if number.is_sound and number.submission in shown:
+            counts.setdefault(f"{start}.{key}", number)
+        if number.is_sound and number.submission in over_releases:
+            counts.setdefault(f"{start}.{names.point_release(system.kernel_release)}.{number.name}", number)
+        if number.is_sound and machine.threads == 1:
+            counts.setdefault(f"{start}.one-cpu.{key}", number)
     return counts
 
 
-def _count(one: Number) -> Fact:
-    tool, machine = names.tool_with_version(one), names.machine_name(one.submission)
-    title = f"{instructions.count(one.cost)} instructions per event; {tool}; {machine}"
-    return _fact(units.count(one.known_cost.value), title, addresses.number(one, "instructions"), "counted")
+def _count(number: Number) -> Fact:
+    tool, machine = names.tool_with_version(number), names.machine_name(number.submission)
+    title = f"{instructions.count(number.cost)} instructions per event; {tool}; {machine}"
+    return _fact(units.count(number.known_cost.value), title, addresses.number(number, "instructions"), "counted")
 
 
 def _of_two_counts(counts: Mapping[str, Number], key: str) -> Fact | None:
@@ -430,7 +443,7 @@ def _of_two_counts(counts: Mapping[str, Number], key: str) -> Fact | None:
         return _count(count) | {"text": ratio, "title": " over ".join(_count(side)["title"] for side in (count, other))}
     part, _, purpose = second.partition("/")
     if part == "part" and (path := executed_of(count)):
-        shares = {name.replace(" ", "-"): one.instructions for name, one in path.by_purpose().items()}
+        shares = {name.replace(" ", "-"): subtotal.instructions for name, subtotal in path.by_purpose().items()}
         if own := shares.get(purpose):
             return _count(count) | {"text": units.percent(own / path.total.instructions)}
     return None
@@ -438,20 +451,20 @@ def _of_two_counts(counts: Mapping[str, Number], key: str) -> Fact | None:
 
 def _of_data(catalogue: Catalogue) -> Iterator[tuple[str, Fact]]:
     submissions = catalogue.active
-    traced = {number.tracer for one in submissions for number in one.numbers if number.status == "ok"}
+    traced = {number.tracer for submission in submissions for number in submission.numbers if number.status == "ok"}
     sizes = {
         "machines": (len(catalogue.numbers.machines()), "/machines/"),
         "submissions": (len(submissions), "/results/"),
-        "rows": (sum(one.rows for one in submissions), "/data/"),
+        "rows": (sum(submission.rows for submission in submissions), "/data/"),
         "suites": (len(catalogue.suites), "/suites/"),
         "cases": (len(catalogue.cases()), "/costs/"),
         "tracers": (len({names.tool_of(tracer) for tracer in traced}), "/tracers/"),
-        "kernels": (len({one.document.system.kernel_release for one in catalogue.counted}), "/kernels/"),
+        "kernels": (len({submission.document.system.kernel_release for submission in catalogue.counted}), "/kernels/"),
         "sources": (len(catalogue.sources), "/sources/"),
         "figures": (sum(len(source.figures) for source in catalogue.sources), "/sources/"),
     }
     if machines := catalogue.numbers.machines():
-        kinds = names.all_kinds([found[0] for found in machines.values()])
+        kinds = names.all_kinds([runs[0] for runs in machines.values()])
         yield "count.kinds", _fact(kinds, "machines that were timed", "/machines/", "counted")
     for what, (size, page) in sizes.items():
         yield f"count.{what}", _fact(units.count(size), f"{what} in the data", page, "counted")
@@ -471,26 +484,26 @@ def verdicts(catalogue: Catalogue) -> Sequence[Values]:
     """
     told = []
     for claim in catalogue.claims:
-        found = sorted(_findings(catalogue, claim), key=itemgetter("value"))
-        fits = Counter(one["fits"] for one in found)
+        findings = sorted(_findings(catalogue, claim), key=itemgetter("value"))
+        fits = Counter(finding["fits"] for finding in findings)
         verdict = "holds if" if fits["yes"] else "cannot be said"
         if claim.only_refutes:
             verdict = "does not hold" if fits["no"] else "cannot be said"
         elif len(fits) == 1:  # how all numbers fit
             verdict = {"yes": "holds", "no": "does not hold", "if": "holds if"}.get(next(iter(fits)), verdict)
-        sides = ([one for one in found if one["fits"] == side] for side in ("if", "yes", "no", "open"))
+        sides = ([finding for finding in findings if finding["fits"] == side] for side in ("if", "yes", "no", "open"))
         told.append(
             claim.model_dump()
             | {
                 "numbers": ", ".join(claim.numbers),
                 "verdict": verdict,
-                "compared": len(found),
+                "compared": len(findings),
                 "fitting": fits["yes"] + fits["if"],
-                "least": found[0]["value"] if found else None,
-                "greatest": found[-1]["value"] if found else None,
+                "least": findings[0]["value"] if findings else None,
+                "greatest": findings[-1]["value"] if findings else None,
                 "day": names.date_words(claim.date),
                 "rate": claim.rate_hz and units.stated(claim.rate_hz, units.EVENTS),
-                "figures": [one for side in sides for one in (*side[:1], *side[1:][-1:])],
+                "figures": [finding for side in sides for finding in (*side[:1], *side[1:][-1:])],
             }
         )
     return told
@@ -501,35 +514,41 @@ def _findings(catalogue: Catalogue, claim: Claim) -> Iterator[Values]:
     above, below = (end and end * SIZES.get(claim.quantity, 1) for end in (claim.above, claim.below))
     scale = SCALES.get(claim.quantity, units.DURATION)
     kind: Metric = "instructions" if claim.quantity.startswith("instructions") else "time"
-    for one in catalogue.numbers.current(kind):
-        is_lossy = one.has_losses and claim.quantity not in {"loss", "start", "stop"}
-        is_named = not one.faults and any(fnmatchcase(one.name, key) for key in claim.numbers)
-        if is_named and not is_lossy and (value := _value(catalogue, claim, one)) is not None:
+    for number in catalogue.numbers.current(kind):
+        is_lossy = number.has_losses and claim.quantity not in {"loss", "start", "stop"}
+        is_named = not number.faults and any(fnmatchcase(number.name, key) for key in claim.numbers)
+        if is_named and not is_lossy and (value := _value(catalogue, claim, number)) is not None:
             yield {
                 "value": value.value,
                 "fits": "if" if claim.quantity == "threshold" else _fits(value, above, below),
-                "text": units.interval(value, scale) if one.is_time else units.quantity(value.value, scale, 3),
-                "of": f"{names.with_level(one)}, {names.tool_with_version(one)}, {names.machine_name(one.submission)}",
-                "href": addresses.number(one),
+                "text": units.interval(value, scale) if number.is_time else units.quantity(value.value, scale, 3),
+                "of": ", ".join(
+                    (
+                        names.with_level(number),
+                        names.tool_with_version(number),
+                        names.machine_name(number.submission),
+                    )
+                ),
+                "href": addresses.number(number),
             }
 
 
-def _value(catalogue: Catalogue, claim: Claim, one: Number) -> Estimate | None:
+def _value(catalogue: Catalogue, claim: Claim, number: Number) -> Estimate | None:
     """In ns, instructions, events per second or a ratio; None where the number has none."""
     cost = partial(cost_of_event, catalogue)
     if claim.quantity in {"start", "stop"}:
-        return one.event.attach if claim.quantity == "start" else one.event.detach
+        return number.event.attach if claim.quantity == "start" else number.event.detach
     if claim.quantity == "times":
-        return one.time.slowdown and one.time.slowdown.mapped(lambda more: 1 + more)
+        return number.time.slowdown and number.time.slowdown.mapped(lambda more: 1 + more)
     if claim.quantity == "loss":
-        return None if one.event.loss_ratio is None else Estimate(*[one.event.loss_ratio] * 3)
-    if claim.quantity == "threshold" or one.cost is None:
-        return one.threshold(claim.below or 1)
+        return None if number.event.loss_ratio is None else Estimate(*[number.event.loss_ratio] * 3)
+    if claim.quantity == "threshold" or number.cost is None:
+        return number.threshold(claim.below or 1)
     if second := claim.over or claim.less:
-        key, joined = second.replace("*", one.tracer), estimates.ratio if claim.over else estimates.difference
-        others = (cost(other) for other in one.submission.numbers if other.leads and other.name == key)
-        return next((joined(cost(one), beside) for beside in others), None)
-    return cost(one) if claim.rate_hz is None else slowdown_at(cost(one), claim.rate_hz)
+        key, joined = second.replace("*", number.tracer), estimates.ratio if claim.over else estimates.difference
+        others = (cost(other) for other in number.submission.numbers if other.leads and other.name == key)
+        return next((joined(cost(number), beside) for beside in others), None)
+    return cost(number) if claim.rate_hz is None else slowdown_at(cost(number), claim.rate_hz)
 
 
 def _fits(value: Estimate, above: float | None, below: float | None) -> str:

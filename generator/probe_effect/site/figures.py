@@ -44,14 +44,18 @@ def write_diagrams(catalogue: Catalogue, work: Path, folder: Path) -> None:
 
 def diagrams(catalogue: Catalogue, folder: Path) -> Iterator[tuple[str, Drawing]]:
     """Name and content of each diagram: `whose` its costs are, and each cost with its `text` and `href`, if known."""
-    known = evidence(catalogue)
+    all_evidence = evidence(catalogue)
     shown = shown_machines(catalogue.numbers)
-    labels = {one.machine: names.machine_name(one) for one in in_order(catalogue.numbers) if one.machine in shown}
+    labels = {
+        submission.machine: names.machine_name(submission)
+        for submission in in_order(catalogue.numbers)
+        if submission.machine in shown
+    }
     for path in sorted(folder.glob("*.toml")):
         document = tomllib.loads(path.read_text(encoding="utf-8"))
         tables = list(_tables(document))
-        asked = [one for table in tables for one in table.get("cost", ())]
-        by_machine = {machine: costs for machine in labels if (costs := _costs(known, machine, asked))}
+        asked = [request for table in tables for request in table.get("cost", ())]
+        by_machine = {machine: costs for machine in labels if (costs := _costs(all_evidence, machine, asked))}
         machine = next(iter(by_machine), "")
         own = by_machine.pop(machine, {})
         # Others' measured costs have the short id of their machine; of several the one that has most goes first.
@@ -79,37 +83,39 @@ def _tables(part: object) -> Iterator[Drawing]:
     if isinstance(part, dict):
         yield part
         part = list(part.values())
-    for one in part if isinstance(part, list) else ():
-        yield from _tables(one)
+    for child in part if isinstance(part, list) else ():
+        yield from _tables(child)
 
 
 def _chosen(asked: Sequence[str], costs: Mapping[str, Drawing]) -> Drawing | None:
     """The first measured cost of those that a part asks for, else the first; of another tracer it names that."""
-    known = sorted((one for one in asked if one in costs), key=lambda one: costs[one]["text"].startswith(MARK))
-    if not known:
+    answered = sorted(
+        (request for request in asked if request in costs), key=lambda request: costs[request]["text"].startswith(MARK)
+    )
+    if not answered:
         return None
-    (tracer, _, _), (usual, _, _) = known[0].partition("."), asked[0].partition(".")
-    cost = costs[known[0]]
+    (tracer, _, _), (usual, _, _) = answered[0].partition("."), asked[0].partition(".")
+    cost = costs[answered[0]]
     return cost if tracer == usual else cost | {"text": f"{cost['text']}, {tracer}"}
 
 
-def _costs(known: Evidence, machine: str, asked: Sequence[str]) -> dict[str, Drawing]:
+def _costs(all_evidence: Evidence, machine: str, asked: Sequence[str]) -> dict[str, Drawing]:
     """The costs that a machine knows of those asked for, made as it is asked: `bpftrace.03-uprobe-nop5 called`.
 
     A measured one is its value with its address; an estimated one its interval, which spans a factor of two.
     """
     costs: dict[str, Drawing] = {}
-    for one in asked:
-        key, _, mechanism = one.partition(" ")
+    for request in asked:
+        key, _, mechanism = request.partition(" ")
         tracer, case = key.split(".", 1)
-        row = of_case(known, case, machine, tracer)
-        if row is None or mechanism not in {"", mechanism_of(known.case_of[case], row.counted or row.added[0])}:
+        row = of_case(all_evidence, case, machine, tracer)
+        if row is None or mechanism not in {"", mechanism_of(all_evidence.case_of[case], row.counted or row.added[0])}:
             continue
         if row.basis == "measured":
             text, href = units.value(row.cost, units.DURATION), addresses.number(row.added[0], "cost")
         else:
             text, href = f"{MARK} {units.span(row.cost, units.DURATION)}", addresses.case(row.name)
-        costs[one] = {"text": text, "href": href}
+        costs[request] = {"text": text, "href": href}
     return costs
 
 
@@ -117,7 +123,7 @@ EMBEDDED_WORDS_PX = 150  # height of the words around the drawing, in the page t
 
 
 def write_figures(charts: Iterable[Chart], catalogue: Catalogue, work: Path) -> None:
-    for place, chart in enumerate(charts, 1):
+    for position, chart in enumerate(charts, 1):
         static = work / "static" / "charts" / chart.name
         height = chart.specs["wide"]["height"] + EMBEDDED_WORDS_PX
         words = {"title": chart.title, "sentence": chart.sentence, "embed_height_px": height}
@@ -129,7 +135,7 @@ def write_figures(charts: Iterable[Chart], catalogue: Catalogue, work: Path) -> 
         write(static / "data.csv", "".join(map(csv_line, (chart.rows[0] if chart.rows else (), *cells))))
         about = {"title": chart.title, "sentence": chart.sentence, "data_version": catalogue.version}
         write(static / "data.json", rows_document(about, map(json_of, chart.rows)))
-        write(work / "content" / "charts" / f"{chart.name}.md", site.figure_page(chart, catalogue, place))
+        write(work / "content" / "charts" / f"{chart.name}.md", site.figure_page(chart, catalogue, position))
 
 
 def write_drawings(charts: Iterable[Chart], work: Path, cache: Kept, version: str) -> None:

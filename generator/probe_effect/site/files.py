@@ -221,38 +221,40 @@ def number_rows(submissions: Iterable[Submission], numbers: Numbers) -> Iterator
             "cpus": document.machine.threads,
         }
         fields = COST_FIELDS if is_time else COUNT_FIELDS
-        for one in submission.numbers:
-            made = shared | {"tracer_version": one.tool_version, "current": numbers.is_current(one)} | _cells(one)
-            result = one.time if is_time else one.count
+        for number in submission.numbers:
+            made = (
+                shared | {"tracer_version": number.tool_version, "current": numbers.is_current(number)} | _cells(number)
+            )
+            result = number.time if is_time else number.count
             row = TableRow()
             for field in fields:
-                holder = one if hasattr(one, field.name) else result
+                holder = number if hasattr(number, field.name) else result
                 cell: Any = made[field.name] if field.name in made else getattr(holder, field.name)
                 row[field.name] = short(cell) if field.kind == "number" else cell
             yield row
 
 
-def _cells(one: Number) -> dict[str, CellValue]:
+def _cells(number: Number) -> dict[str, CellValue]:
     """What is no attribute of a number, or not in words and figures."""
-    if not one.is_time:
+    if not number.is_time:
         return {
-            **spread_json(one.baseline, "baseline"),
-            **spread_json(one.cost, "cost"),
-            **spread_json(one.event.attach, "attach"),
-            **spread_json(one.event.detach, "detach"),
-            "faults": "; ".join(one.faults) or None,
+            **spread_json(number.baseline, "baseline"),
+            **spread_json(number.cost, "cost"),
+            **spread_json(number.event.attach, "attach"),
+            **spread_json(number.event.detach, "detach"),
+            "faults": "; ".join(number.faults) or None,
         }
     return {
-        "baseline_ns": one.baseline.value if one.baseline else None,
-        **interval_json(one.cost, "cost", "ns"),
-        **interval_json(one.time.slowdown, "slowdown", "ratio"),
-        **thresholds_json({percent: one.threshold(percent) for percent in THRESHOLDS}),
-        **interval_json(one.event.attach, "attach", "ns"),
-        **interval_json(one.event.detach, "detach", "ns"),
-        **interval_json(one.own_use.cpu or one.time.cpu, "tracer_cpu", "ns"),
-        **interval_json(one.own_use.memory or one.time.memory, "tracer_rss", "bytes"),
-        "tracer_calls": one.own_use.calls,
-        "grade_reasons": "; ".join(one.grade_reasons) or None,
+        "baseline_ns": number.baseline.value if number.baseline else None,
+        **interval_json(number.cost, "cost", "ns"),
+        **interval_json(number.time.slowdown, "slowdown", "ratio"),
+        **thresholds_json({percent: number.threshold(percent) for percent in THRESHOLDS}),
+        **interval_json(number.event.attach, "attach", "ns"),
+        **interval_json(number.event.detach, "detach", "ns"),
+        **interval_json(number.own_use.cpu or number.time.cpu, "tracer_cpu", "ns"),
+        **interval_json(number.own_use.memory or number.time.memory, "tracer_rss", "bytes"),
+        "tracer_calls": number.own_use.calls,
+        "grade_reasons": "; ".join(number.grade_reasons) or None,
     }
 
 
@@ -301,14 +303,14 @@ def whole_tables(every: Rows) -> Tables:
 
 def page_tables(catalogue: Catalogue, whole: Rows) -> dict[str, Tables]:
     """Address of a page to its tables; what was skipped, half of all rows, is beside its submission only."""
-    found = Rows(*(tuple(row for row in some if row.get("status") != "skipped") for some in whole))
-    costs, counts = (tuple(row for row in some if row["current"]) for some in (found.costs, found.counts))
-    of_our_cases = (row for row in found.figures if row["case"] is not None and row["cost_ns"] is not None)
-    claims = tuple(TableRow((field.name, one[field.name]) for field in CLAIMS) for one in verdicts(catalogue))
+    kept_rows = Rows(*(tuple(row for row in some if row.get("status") != "skipped") for some in whole))
+    costs, counts = (tuple(row for row in some if row["current"]) for some in (kept_rows.costs, kept_rows.counts))
+    of_our_cases = (row for row in kept_rows.figures if row["case"] is not None and row["cost_ns"] is not None)
+    claims = tuple(TableRow((field.name, claim[field.name]) for field in CLAIMS) for claim in verdicts(catalogue))
     pages = {
         "/costs/": {"data": DataTable("What one event costs, current on each machine", COST_FIELDS, costs)},
-        "/kernels/": {"data": DataTable("Instructions of one event, all counts", COUNT_FIELDS, found.counts)},
-        "/sources/": {"data": DataTable("Published figures", FIGURE_FIELDS, found.figures)},
+        "/kernels/": {"data": DataTable("Instructions of one event, all counts", COUNT_FIELDS, kept_rows.counts)},
+        "/sources/": {"data": DataTable("Published figures", FIGURE_FIELDS, kept_rows.figures)},
         "/claims/": {"data": DataTable("Claims on what tracing costs, with verdicts", CLAIMS, claims)},
     }
     # A page that shows some machines has their rows beside it; those of a case, and of all costs, have every machine's.
@@ -322,17 +324,19 @@ def page_tables(catalogue: Catalogue, whole: Rows) -> dict[str, Tables]:
         pages[addresses.suite(suite.id)] = _mixed(f"Suite {suite.id}: {suite.title}", by_suite, suite.id)
         for case in suite.cases:
             pages[addresses.case(case.id)] = _mixed(catalogue.titles[case.id], by_case, case.id)
-    for tool in sorted({names.tool_of(str(row["tracer"])) for row in (*found.costs, *found.counts)}):
+    for tool in sorted({names.tool_of(str(row["tracer"])) for row in (*kept_rows.costs, *kept_rows.counts)}):
         pages[addresses.tracer(tool)] = _mixed(f"Measured with {tool}", by_tool, tool)
-    pages |= _each("machine", addresses.machine, "Times on", COST_FIELDS, found.costs)
-    pages |= _each("machine", addresses.kernel, "Instructions on", COUNT_FIELDS, found.counts)
+    pages |= _each("machine", addresses.machine, "Times on", COST_FIELDS, kept_rows.costs)
+    pages |= _each("machine", addresses.kernel, "Instructions on", COUNT_FIELDS, kept_rows.counts)
     pages |= _each("submission", addresses.submission, "Submission", COST_FIELDS, whole.costs)
     pages |= _each("submission", addresses.submission, "Submission", COUNT_FIELDS, whole.counts)
-    for one in catalogue.withdrawn:
-        fields = COST_FIELDS if one.metric == "time" else COUNT_FIELDS
-        own = tuple(number_rows([one], catalogue.numbers))
-        pages[addresses.submission(one.id)] = {"data": DataTable(f"Submission {one.id}, withdrawn", fields, own)}
-    return pages | _each("source", addresses.figure, "Published figures of", FIGURE_FIELDS, found.figures)
+    for submission in catalogue.withdrawn:
+        fields = COST_FIELDS if submission.metric == "time" else COUNT_FIELDS
+        own = tuple(number_rows([submission], catalogue.numbers))
+        pages[addresses.submission(submission.id)] = {
+            "data": DataTable(f"Submission {submission.id}, withdrawn", fields, own)
+        }
+    return pages | _each("source", addresses.figure, "Published figures of", FIGURE_FIELDS, kept_rows.figures)
 
 
 def write_page_data(pages: dict[str, Tables], catalogue: Catalogue, static: Path) -> str:

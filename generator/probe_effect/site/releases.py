@@ -58,15 +58,15 @@ def feed(catalogue: Catalogue) -> str:
 def series_feed(catalogue: Catalogue) -> str:
     """The changes of the series over releases of Linux, those that were counted last first."""
     items = []
-    for found in series(catalogue):
-        for one in series_changes(found):
-            text = kernel_changes.series_sentence(one, found)
-            moment = max(_ended(side.submission) for side in (one.first, one.second))
+    for matrix in series(catalogue):
+        for change in series_changes(matrix):
+            text = kernel_changes.series_sentence(change, matrix)
+            moment = max(_ended(side.submission) for side in (change.first, change.second))
             # By what was compared, so that counts that are made again are no news.
             name = " ".join(
-                [found.architecture, *map(str, (one.second.key, column_of(one.first), column_of(one.second)))]
+                [matrix.architecture, *map(str, (change.second.key, column_of(change.first), column_of(change.second)))]
             )
-            address = kernel_changes.series_address(found.architecture)
+            address = kernel_changes.series_address(matrix.architecture)
             items.append(FeedItem(name, text, moment, address, "series", text))
     items.sort(key=lambda item: item.moment, reverse=True)
     pages = (kernel_changes.SERIES, kernel_changes.SERIES_FEED)
@@ -94,8 +94,8 @@ def _atom(edition: Edition, title: str, name: uuid.UUID, pages: tuple[str, str],
     )
 
 
-def _ended(one: Submission) -> str:
-    return one.document.run.ended or one.started
+def _ended(submission: Submission) -> str:
+    return submission.document.run.ended or submission.started
 
 
 def _link(edition: Edition, path: str) -> str:
@@ -130,7 +130,7 @@ def make_release(data: DataFolder, catalogue: Catalogue, version: str, date: str
     for name, text in texts.items():
         write(release.folder / name, text)
     top = release.archive.stem
-    paths = {f"{top}/data/{name}": data.root / name for name in (*(one.path for one in files), *EXPLAINING)}
+    paths = {f"{top}/data/{name}": data.root / name for name in (*(file.path for file in files), *EXPLAINING)}
     inside: dict[str, bytes | Path] = {name: path for name, path in paths.items() if path.is_file()}
     write_zip(release.archive, inside | {f"{top}/{name}": text.encode() for name, text in texts.items()})
     lines = (f"{sha256(release.folder / name)}  {name}\n" for name in release.names if name != SUMS)

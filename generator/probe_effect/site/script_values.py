@@ -46,51 +46,51 @@ DIGITS = 7  # the digits of each number: more than any interval supports, so tha
 CITED_TITLE, CITED_ADDRESS = "@title@", "@address@"  # the places that the page fills in a citation of the reader's view
 
 
-def script_json(found: object) -> str:
-    return json.dumps(found, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+def script_json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
 def kept_of_machine(
     what: str, catalogue: Catalogue, runs: Sequence[Submission], make: Callable[[], Any], *others: str
 ) -> Any:  # noqa: ANN401 (JSON)
     """What `make` makes of runs of one machine and `others`, as JSON has it; kept while these, suites and code stay."""
-    made_from = [*(f"{one.id} {one.digest}" for one in runs), *others]
+    made_from = [*(f"{run.id} {run.digest}" for run in runs), *others]
     code = f"{parts.page_code()} {code_version('costs', 'answer', 'scripts', 'site')}"
-    kept = catalogue.kept if all(one.digest for one in runs) else NOWHERE
+    kept = catalogue.kept if all(run.digest for run in runs) else NOWHERE
     return json.loads(kept.made(lambda: script_json(make()).encode(), what, code, catalogue.suites_digest, *made_from))
 
 
-def ends(found: Estimate | None, digits: int = DIGITS) -> list[float | None] | None:
-    return None if found is None else [short(end, digits) for end in found]
+def ends(estimate: Estimate | None, digits: int = DIGITS) -> list[float | None] | None:
+    return None if estimate is None else [short(end, digits) for end in estimate]
 
 
 def short(value: float | None, digits: int = DIGITS) -> float | None:
     return None if value is None else float(f"{value:.{digits}g}")
 
 
-def number_values(one: Number) -> Values:
+def number_values(number: Number) -> Values:
     return {
-        "case": one.case,
-        "level": one.level,
-        "cost": ends(one.cost),
-        "href": addresses.number(one, "cost" if one.is_time else "instructions"),
+        "case": number.case,
+        "level": number.level,
+        "cost": ends(number.cost),
+        "href": addresses.number(number, "cost" if number.is_time else "instructions"),
     }
 
 
-def machine_values(one: MeasuredMachine) -> Values:
-    newest = one.submissions[0]
+def machine_values(machine: MeasuredMachine) -> Values:
+    newest = machine.submissions[0]
     return {
-        "id": one.name,
-        "metric": one.metric,
-        "label": one.label,
-        "tier": tier(newest.document.machine, one.metric),
+        "id": machine.name,
+        "metric": machine.metric,
+        "label": machine.label,
+        "tier": tier(newest.document.machine, machine.metric),
         "href": addresses.machine_of(newest),
-        "tracers": list(one.tools.items()),
+        "tracers": list(machine.tools.items()),
     }
 
 
 def choice(machines: Sequence[MeasuredMachine], catalogue: Catalogue) -> Values:
-    return {"machines": [machine_values(one) for one in offered(machines, catalogue)], "all": len(machines)}
+    return {"machines": [machine_values(machine) for machine in offered(machines, catalogue)], "all": len(machines)}
 
 
 def view_citation(path: Literal["explore", "compare"], edition: Edition) -> dict[str, str]:
@@ -101,28 +101,28 @@ def view_citation(path: Literal["explore", "compare"], edition: Edition) -> dict
 
 def guidance_files(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
     """File name below `/data/` and its JSON: what an event costs on a machine, with the ends for its next run."""
-    known, runs = evidence(catalogue), catalogue.numbers.machines()
-    newest = {one.machine: one for one in reversed(in_order(catalogue.numbers))}
-    for machine, one in newest.items():
-        make = partial(_guidance, known, one)
-        values = kept_of_machine("guidance", catalogue, [one, *runs[machine]], make, str(known.spread))
+    all_costs, runs = evidence(catalogue), catalogue.numbers.machines()
+    newest = {submission.machine: submission for submission in reversed(in_order(catalogue.numbers))}
+    for machine, submission in newest.items():
+        make = partial(_guidance, all_costs, submission)
+        values = kept_of_machine("guidance", catalogue, [submission, *runs[machine]], make, str(all_costs.spread))
         yield f"guidance/{machine}.json", script_json(values)
 
 
-def _guidance(known: Evidence, newest: Submission) -> Values:
+def _guidance(all_costs: Evidence, newest: Submission) -> Values:
     machine, costs = newest.machine, []
-    spread = None if is_hosted(machine) else known.spread
-    for tracer, cases in known.by_tracer(machine).items():
-        for case, one in cases.items():
-            cost = event_cost(known, (machine, tracer, case), one.bounded_cost)[0]
+    spread = None if is_hosted(machine) else all_costs.spread
+    for tracer, cases in all_costs.by_tracer(machine).items():
+        for case, number in cases.items():
+            cost = event_cost(all_costs, (machine, tracer, case), number.bounded_cost)[0]
             costs.append(
                 {
                     "tracer": tracer,
                     "case": case,
                     "basis": "measured",
                     "cost": ends(for_next_run(cost, spread)),
-                    "clear": one.is_clear,
-                    "date": names.date_words(one.submission.date),
+                    "clear": number.is_clear,
+                    "date": names.date_words(number.submission.date),
                 }
             )
     return {"where": names.machine_name(newest), "href": addresses.machine(machine), "costs": costs}
@@ -159,49 +159,51 @@ def _first_choice(catalogue: Catalogue, machines: Sequence[MeasuredMachine]) -> 
     Both kernels are of one architecture: counts of two are never compared.
     """
     reference = reference_submission(catalogue.numbers)
-    known = offered(machines, catalogue)
-    home = [one for one in known if reference and (one.name, one.metric) == (reference.machine, "time")]
-    every = [one for one in known if one.metric == "instructions"]
-    counting = [one for one in every if one.architecture == every[0].architecture]
-    usual = next((tracer for one in counting for tracer in one.tools), None)
-    with_it = [f"{one.name}:{usual}" for one in counting if usual in one.tools]
+    candidates = offered(machines, catalogue)
+    home = [
+        machine for machine in candidates if reference and (machine.name, machine.metric) == (reference.machine, "time")
+    ]
+    every = [machine for machine in candidates if machine.metric == "instructions"]
+    counting = [machine for machine in every if machine.architecture == every[0].architecture]
+    usual = next((tracer for machine in counting for tracer in machine.tools), None)
+    with_it = [f"{machine.name}:{usual}" for machine in counting if usual in machine.tools]
     first: dict[Metric, list[str]] = {
-        "time": [f"{one.name}:{tracer}" for one in home for tracer in list(one.tools)[:2]],
+        "time": [f"{machine.name}:{tracer}" for machine in home for tracer in list(machine.tools)[:2]],
         "instructions": [*with_it[:1], *with_it[-1:]],
     }
     return {metric: sides for metric, sides in first.items() if sides}
 
 
 def _shards(machine: MeasuredMachine) -> dict[str, Values]:
-    own = {tracer: [one for one in machine.every if one.tracer == tracer] for tracer in machine.tools}
+    own = {tracer: [number for number in machine.every if number.tracer == tracer] for tracer in machine.tools}
     # Every case and level that two tracers have, with both; from one submission where one has both. By tracer, then by
     # the other: the places of two numbers in their files, and their difference over the blocks that both have, if any.
-    places = {one: place for numbers in own.values() for place, one in enumerate(numbers)}
-    cases = {tracer: {one.case for one in numbers} for tracer, numbers in own.items()}
+    places = {number: index for numbers in own.values() for index, number in enumerate(numbers)}
+    cases = {tracer: {number.case for number in numbers} for tracer, numbers in own.items()}
     beside: dict[str, dict[str, list[tuple[int, int, list[float | None] | None]]]] = {tracer: {} for tracer in own}
     for first, second in combinations(own, 2):
         common = [] if cases[first].isdisjoint(cases[second]) else between_tracers(machine, first, second)
         for pair in common:
-            one, other = places[pair.first], places[pair.second]
+            position, other = places[pair.first], places[pair.second]
             there = ends(pair.difference) if pair.is_paired else None
             back = there and [None if end is None else -end for end in (there[0], there[2], there[1])]
-            beside[first].setdefault(second, []).append((one, other, there))
-            beside[second].setdefault(first, []).append((other, one, back))
+            beside[first].setdefault(second, []).append((position, other, there))
+            beside[second].setdefault(first, []).append((other, position, back))
     current, shards = set(machine.numbers.values()), {}
     for tracer, numbers in own.items():
-        runs = {run: some[0] for run, some in grouped_by(numbers, lambda one: one.submission.id).items()}
+        runs = {run: some[0] for run, some in grouped_by(numbers, lambda number: number.submission.id).items()}
         order = list(runs)
         shards[tracer] = {
             "machine": machine.name,
             "metric": machine.metric,
-            "runs": [{"id": run, "traits": traits([one])} for run, one in runs.items()],
-            "current": sum(one in current for one in numbers),
+            "runs": [{"id": run, "traits": traits([number])} for run, number in runs.items()],
+            "current": sum(number in current for number in numbers),
             "numbers": [
-                number_values(one)
-                | {"of": instructions.subject(one), "text": ladder_page.cost(one)}
-                | {"run": order.index(one.submission.id)}
-                | compared_values(one)
-                for one in numbers
+                number_values(number)
+                | {"of": instructions.subject(number), "text": ladder_page.cost(number)}
+                | {"run": order.index(number.submission.id)}
+                | compared_values(number)
+                for number in numbers
             ],
             "tracer": tracer,
             "beside": beside[tracer],
@@ -209,11 +211,11 @@ def _shards(machine: MeasuredMachine) -> dict[str, Values]:
     return shards
 
 
-def compared_values(one: Number) -> Values:
-    untraced = one.baseline.value if one.baseline else None
-    counted = {"untraced": short(untraced), "architecture": one.submission.architecture}
-    own = {"floor": short(one.time.noise_floor_ns)} if one.is_time else counted
-    return {"cost": ends(one.cost), "faults": faults(one), **own}
+def compared_values(number: Number) -> Values:
+    untraced = number.baseline.value if number.baseline else None
+    counted = {"untraced": short(untraced), "architecture": number.submission.architecture}
+    own = {"floor": short(number.time.noise_floor_ns)} if number.is_time else counted
+    return {"cost": ends(number.cost), "faults": faults(number), **own}
 
 
 FORM = "explore.json"
@@ -230,12 +232,12 @@ QUANTITIES = {
 
 def explore_files(catalogue: Catalogue, machines: Sequence[MeasuredMachine]) -> Iterator[tuple[str, str]]:
     yield FORM, script_json(_form(catalogue, machines))
-    for one in machines:
-        yield f"explore/{one.name}.json", script_json({"machine": one.name, "numbers": _numbers(one)})
+    for machine in machines:
+        yield f"explore/{machine.name}.json", script_json({"machine": machine.name, "numbers": _numbers(machine)})
 
 
 def _form(catalogue: Catalogue, machines: Sequence[MeasuredMachine]) -> Values:
-    tracers = sorted({number.tracer for one in machines for number in one.numbers.values()})
+    tracers = sorted({number.tracer for subject in machines for number in subject.numbers.values()})
     # Suites with the cases and levels that have a number, the first suite first.
     levels: dict[str, set[str]] = defaultdict(set)
     for key in (key for machine in machines for key in machine.numbers):
@@ -244,8 +246,8 @@ def _form(catalogue: Catalogue, machines: Sequence[MeasuredMachine]) -> Values:
     for suite in (folder.suite for folder in first_suite_first(catalogue)):
         measured = [case.id for case in suite.cases if case.id in levels]
         cases = [[case, catalogue.titles[case], addresses.case(case)] for case in measured]
-        known = sorted({level for case in measured for level in levels[case]}, key=level_order)
-        suites.append({"id": suite.id, "title": suite.title, "levels": known, "cases": cases})
+        suite_levels = sorted({level for case in measured for level in levels[case]}, key=level_order)
+        suites.append({"id": suite.id, "title": suite.title, "levels": suite_levels, "cases": cases})
     return {
         "version": catalogue.version,
         "cite": view_citation("explore", catalogue.edition),
@@ -278,36 +280,36 @@ def _usual(catalogue: Catalogue, machines: Sequence[MeasuredMachine]) -> dict[st
     last.
     """
     reference = reference_submission(catalogue.numbers)
-    known = offered(machines, catalogue)
-    times = [one for one in known if one.metric == "time"]
-    times.sort(key=lambda one: reference is not None and one.name != reference.machine)
-    found: dict[str, dict[str, str]] = {"time": {}, "instructions": {}}
-    counts = [one for one in reversed(known) if one.metric == "instructions"]
-    counts.sort(key=lambda one: architecture_order(one.architecture))
-    for one in (*times, *counts):
-        for suite in (ALL_SUITES, *(number.submission.suite for number in one.numbers.values())):
-            found[one.metric].setdefault(suite, one.name)
-    return found
+    candidates = offered(machines, catalogue)
+    times = [machine for machine in candidates if machine.metric == "time"]
+    times.sort(key=lambda machine: reference is not None and machine.name != reference.machine)
+    by_metric: dict[str, dict[str, str]] = {"time": {}, "instructions": {}}
+    counts = [machine for machine in reversed(candidates) if machine.metric == "instructions"]
+    counts.sort(key=lambda machine: architecture_order(machine.architecture))
+    for machine in (*times, *counts):
+        for suite in (ALL_SUITES, *(number.submission.suite for number in machine.numbers.values())):
+            by_metric[machine.metric].setdefault(suite, machine.name)
+    return by_metric
 
 
 def _numbers(machine: MeasuredMachine) -> list[Values]:
     # Number's id to its place among the tracers that have its case and level there; counts have none.
-    groups = grouped_by(machine.numbers.values(), lambda one: (one.case, one.level))
-    places = {key: place for some in groups.values() for key, place in comparison.places(some).items()}
+    groups = grouped_by(machine.numbers.values(), lambda number: (number.case, number.level))
+    places = {key: rank for some in groups.values() for key, rank in comparison.places(some).items()}
     return [
-        number_values(one)
+        number_values(number)
         | {
-            "tracer": one.tracer,
-            "tool": names.tool_with_version(one),
-            "submission": one.submission.id,
-            "floor": short(one.time.noise_floor_ns),
-            "clear": one.distinguishable is True or not one.is_time,
-            "sound": one.leads,
-            "grade": one.grade,
-            "place": places.get(one.id),
-            "text": ladder_page.flagged(one),
+            "tracer": number.tracer,
+            "tool": names.tool_with_version(number),
+            "submission": number.submission.id,
+            "floor": short(number.time.noise_floor_ns),
+            "clear": number.distinguishable is True or not number.is_time,
+            "sound": number.leads,
+            "grade": number.grade,
+            "place": places.get(number.id),
+            "text": ladder_page.flagged(number),
         }
-        for one in machine.numbers.values()
+        for number in machine.numbers.values()
     ]
 
 
@@ -318,7 +320,9 @@ STEPS = (30, 100, 300, 1_000, 3_000, 10_000)
 
 
 def matrix_file(catalogue: Catalogue, machines: Sequence[MeasuredMachine]) -> Iterator[tuple[str, str]]:
-    kinds = grouped_by(offered(machines, catalogue), lambda one: one.architecture if one.metric != "time" else "")
+    kinds = grouped_by(
+        offered(machines, catalogue), lambda machine: machine.architecture if machine.metric != "time" else ""
+    )
     between = [f"{units.count(low)} to {units.count(high)}" for low, high in pairwise(STEPS)]
     steps = [f"below {units.count(STEPS[0])}", *between, f"{units.count(STEPS[-1])} or more"]
     matrices = [_matrix(catalogue, kind, some) for kind, some in kinds.items()]
@@ -330,9 +334,9 @@ def _matrix(catalogue: Catalogue, architecture: str, machines: Sequence[Measured
 
     The tracer with most numbers has the first table.
     """
-    word, columns = names.architecture(architecture), [one.name for one in machines]
-    numbers = (one for machine in machines for one in machine.numbers.values() if one.level is None)
-    tracers = sorted(grouped_by(numbers, lambda one: one.tracer).values(), key=len, reverse=True)
+    word, columns = names.architecture(architecture), [subject.name for subject in machines]
+    numbers = (number for machine in machines for number in machine.numbers.values() if number.level is None)
+    tracers = sorted(grouped_by(numbers, lambda number: number.tracer).values(), key=len, reverse=True)
     return {
         "metric": machines[0].metric,
         "id": word or "machines",
@@ -344,7 +348,7 @@ def _matrix(catalogue: Catalogue, architecture: str, machines: Sequence[Measured
 
 
 def _table(catalogue: Catalogue, columns: Sequence[str], numbers: Sequence[Number]) -> Values:
-    cells = {(one.case, one.submission.machine): _cell(one) for one in numbers}
+    cells = {(number.case, number.submission.machine): _cell(number) for number in numbers}
     measured = {case for case, _ in cells}
     suites = []
     for folder in first_suite_first(catalogue):
@@ -359,7 +363,7 @@ def _table(catalogue: Catalogue, columns: Sequence[str], numbers: Sequence[Numbe
         ]
         if rows:
             suites.append({"title": folder.suite.title, "rows": rows})
-    tools = dict.fromkeys(names.tool_with_version(one) for one in numbers)
+    tools = dict.fromkeys(names.tool_with_version(number) for number in numbers)
     return {"id": numbers[0].tracer, "tool": ", ".join(tools), "suites": suites}
 
 
@@ -372,18 +376,18 @@ def _title(catalogue: Catalogue, case: Case) -> str:
     return f"{case.title}, per iteration" if case.counted_by == "nothing" else case.title
 
 
-def _cell(one: Number) -> Values:
+def _cell(number: Number) -> Values:
     """The text of a number, the address of its page, and its colour; None for what is unclear or flagged."""
-    cost, most = one.known_cost, one.bounded_cost.high
+    cost, most = number.known_cost, number.bounded_cost.high
     colour: str | None = f"heat-{bisect(STEPS, cost.value)}"
-    if not one.is_time:
+    if not number.is_time:
         text = units.count(cost.value)
-    elif one.is_clear or most is None:
+    elif number.is_clear or most is None:
         text = units.value(cost, units.NANOSECONDS)
     else:
         text, colour = f"≤ {units.significant(most, 2)}", None
     return {
-        "text": text if one.leads else f"{text} {instructions.FLAG}",
-        "href": addresses.number(one, "cost" if one.is_time else "instructions"),
-        "colour": colour if one.leads else None,
+        "text": text if number.leads else f"{text} {instructions.FLAG}",
+        "href": addresses.number(number, "cost" if number.is_time else "instructions"),
+        "colour": colour if number.leads else None,
     }

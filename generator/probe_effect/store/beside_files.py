@@ -75,7 +75,7 @@ def read_changes(data: DataFolder) -> tuple[ChangesFile | None, list[Problem]]:
 
 
 def changed_ids(changes: Sequence[Change], kind: ChangeKind) -> frozenset[str]:
-    return frozenset(one for change in changes if change.kind == kind for one in change.what)
+    return frozenset(changed_id for change in changes if change.kind == kind for changed_id in change.what)
 
 
 MOST_WORDS = 25
@@ -179,7 +179,7 @@ class Explanation(DocumentEntry):
     def _is_in(self, version: str) -> bool | None:
         """Whether a version, written in full, has it; None between the last known without it and the first with it."""
         series = series_of(version)
-        updates = {series_of(one): release_numbers(one) for one in self.stable}
+        updates = {series_of(release): release_numbers(release) for release in self.stable}
         if series in updates:
             return release_numbers(version)[:3] >= updates[series]
         if series >= series_of(self.since):

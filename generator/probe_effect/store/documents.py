@@ -216,8 +216,8 @@ def _syntax_problem(file: str, rule: str, error: Exception) -> Problem:
         return Problem("error", file, error.lineno, error.colno, f"{rule}/syntax", error.msg, "write valid JSON")
     message = str(error) or "nested too deep"
     # tomllib gives its place in the message's words only (Python 3.11 to 3.13).
-    place = re.search(r"\(at line (\d+), column (\d+)\)", message)
-    line, column = (int(place[1]), int(place[2])) if place else (None, None)
+    match = re.search(r"\(at line (\d+), column (\d+)\)", message)
+    line, column = (int(match[1]), int(match[2])) if match else (None, None)
     return Problem("error", file, line, column, f"{rule}/syntax", printable(message, 200), "mend the file's syntax")
 
 
@@ -311,8 +311,8 @@ def document_keys(model: type[BaseModel], prefix: str = "") -> dict[str, str]:
         kind = field.annotation
         if isinstance(kind, type) and issubclass(kind, BaseModel):
             keys |= document_keys(kind, f"{prefix}{name}.")
-        elif said := keys_said().get(model.__name__, {}).get(name):
-            keys[f"{prefix}{name}"] = said
+        elif meaning := keys_said().get(model.__name__, {}).get(name):
+            keys[f"{prefix}{name}"] = meaning
     return keys
 
 
@@ -320,7 +320,7 @@ def document_schema(model: type[BaseModel]) -> dict[str, Any]:
     """The JSON Schema of a document, in which each key has its description."""
     schema = model.model_json_schema()
     for name, part in {model.__name__: schema, **schema.get("$defs", {})}.items():
-        for key, said in keys_said().get(name, {}).items():
-            own = part["properties"][key] | {"description": said}
+        for key, meaning in keys_said().get(name, {}).items():
+            own = part["properties"][key] | {"description": meaning}
             part["properties"][key] = dict(sorted(own.items()))
     return schema

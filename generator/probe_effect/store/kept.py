@@ -60,11 +60,11 @@ class Kept:
 
     def made(self, make: Callable[[], bytes], *made_from: str) -> bytes:
         """What `make` returns, kept from an earlier run where all that it is `made_from`, our code too, is the same."""
-        found = self.get(*made_from)
-        if found is None:
-            found = make()
-            self.put(found, *made_from)
-        return found
+        body = self.get(*made_from)
+        if body is None:
+            body = make()
+            self.put(body, *made_from)
+        return body
 
 
 def _digest(made_from: Sequence[str], body: bytes) -> bytes:
@@ -92,7 +92,7 @@ def code_version(*parts: str) -> str:
     digest = hashlib.sha256()
     for part in parts:
         path = PACKAGE / part
-        found = sorted([*path.rglob("*"), *path.parent.glob(f"{path.name}.*")])  # a folder may be left of a module
-        for file in (one for one in found if one.suffix in CODE):
+        paths = sorted([*path.rglob("*"), *path.parent.glob(f"{path.name}.*")])  # a folder may be left of a module
+        for file in (candidate for candidate in paths if candidate.suffix in CODE):
             digest.update(hashlib.sha256(file.read_bytes()).digest())
     return digest.hexdigest()

@@ -122,14 +122,14 @@ def sha256(path: Path) -> str:
 
 def walk(folder: Path) -> list[Path]:
     """Everything below `folder`, sorted, but what cannot be opened or is behind links. However deep it is, it ends."""
-    found: list[Path] = []
+    paths: list[Path] = []
     waiting = [str(folder)]
-    while waiting and len(found) < MAX_PATHS:
+    while waiting and len(paths) < MAX_PATHS:
         with suppress(OSError), os.scandir(waiting.pop()) as listed:
             entries = [entry for entry in listed if len(os.fsencode(entry.path)) < MAX_PATH_BYTES]
-            found += [Path(entry.path) for entry in entries]
+            paths += [Path(entry.path) for entry in entries]
             waiting += [entry.path for entry in entries if entry.is_dir(follow_symlinks=False)]
-    return sorted(found)
+    return sorted(paths)
 
 
 def find_project(start: Path) -> Path | None:
@@ -214,15 +214,15 @@ KNOWN = tuple(
 
 def is_known_file(names: Sequence[str]) -> bool:
     """Whether the data format knows a file of this path, by the names in it."""
-    return any(len(known) == len(names) and _fits(known, names) for known in KNOWN)
+    return any(len(patterns) == len(names) and _fits(patterns, names) for patterns in KNOWN)
 
 
 def is_known_folder(names: Sequence[str]) -> bool:
-    return any(len(known) > len(names) and _fits(known, names) for known in KNOWN)
+    return any(len(patterns) > len(names) and _fits(patterns, names) for patterns in KNOWN)
 
 
-def _fits(known: Sequence[re.Pattern[str]], names: Sequence[str]) -> bool:
-    return all(pattern.fullmatch(name) for pattern, name in zip(known, names, strict=False))
+def _fits(patterns: Sequence[re.Pattern[str]], names: Sequence[str]) -> bool:
+    return all(pattern.fullmatch(name) for pattern, name in zip(patterns, names, strict=False))
 
 
 GIT = ".git"

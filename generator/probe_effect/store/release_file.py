@@ -29,19 +29,19 @@ def data_version(data: DataFolder) -> str:
 
     Its day is that of the newest submission or of the newest entry in the change log; without either it has none.
     """
-    found = [match[0] for one in data.submissions() if (match := DATED.match(one.folder.name))]
+    days = [match[0] for submission in data.submissions() if (match := DATED.match(submission.folder.name))]
     document, _ = read_changes(data)
     dates = [change.date for change in document.changes] if document else []
     listing = "".join(f"{sha256(path)}  {name}\n" for name, path in data_files(data))
     digest = hashlib.sha256(listing.encode()).hexdigest()[:8]
-    return ".".join(filter(None, (max([*found, *dates], default=""), digest)))
+    return ".".join(filter(None, (max([*days, *dates], default=""), digest)))
 
 
 def data_files(data: DataFolder) -> Iterator[tuple[str, Path]]:
     """Every file of the data that the format knows, by its path relative to `data/`."""
     paths = (path for part in PARTS for path in walk(data.root / part))
-    found = {path.relative_to(data.root).as_posix(): path for path in paths}
-    for name, path in sorted(found.items()):
+    by_name = {path.relative_to(data.root).as_posix(): path for path in paths}
+    for name, path in sorted(by_name.items()):
         if is_known_file(name.split("/")) and path.is_file() and not path.is_symlink():
             yield name, path
 
@@ -70,14 +70,16 @@ class TreeDifference:
     @property
     def beside(self) -> tuple[str, ...]:
         """Every path that differs, but those of submissions that are new."""
-        new = tuple(f"results/{one}/" for one in self.things("results", 2) if not (self.base.results / one).is_dir())
+        new = tuple(
+            f"results/{folder}/" for folder in self.things("results", 2) if not (self.base.results / folder).is_dir()
+        )
         return tuple(path for path in self.all if not path.startswith(new))
 
     def things(self, part: str, depth: int) -> list[str]:
         """What differs below `part`, by the first `depth` names: `results`, 2 gives `<machine>/<folder>`."""
         below = (path.split("/") for path in self.all)
-        found = {"/".join(names[1 : depth + 1]) for names in below if names[0] == part and len(names) > depth + 1}
-        return sorted(found)
+        prefixes = {"/".join(names[1 : depth + 1]) for names in below if names[0] == part and len(names) > depth + 1}
+        return sorted(prefixes)
 
 
 def difference(base: DataFolder, head: DataFolder) -> TreeDifference:
@@ -94,12 +96,12 @@ def difference(base: DataFolder, head: DataFolder) -> TreeDifference:
 
 def _tree(data: DataFolder) -> dict[str, str]:
     """Every file below `data`, hidden ones too, to what tells its content from another; links are never followed."""
-    found = {}
+    by_path = {}
     for path in (path for path in walk(data.root) if path.is_symlink() or not path.is_dir()):
         mode = path.lstat().st_mode
         content = f"{mode & 0o111:o} {sha256(path)}" if stat.S_ISREG(mode) else "not a regular file"
-        found[path.relative_to(data.root).as_posix()] = f"link to {path.readlink()}" if path.is_symlink() else content
-    return found
+        by_path[path.relative_to(data.root).as_posix()] = f"link to {path.readlink()}" if path.is_symlink() else content
+    return by_path
 
 
 VERSION = re.compile(r"[0-9]{4}\.(0[1-9]|1[0-2])(\.[1-9][0-9]{0,2})?")
@@ -125,9 +127,9 @@ class ReleasedFile(Document):
 
 
 def _each_once(files: tuple[ReleasedFile, ...]) -> tuple[ReleasedFile, ...]:
-    if len({one.path for one in files}) < len(files):
+    if len({file.path for file in files}) < len(files):
         raise ValueError("names a file twice")
-    if sum(one.bytes for one in files) > MAX_RELEASED_BYTES:
+    if sum(file.bytes for file in files) > MAX_RELEASED_BYTES:
         raise ValueError(f"names more than {MAX_RELEASED_BYTES} bytes")
     return files
 
@@ -183,8 +185,8 @@ def read_releases(data: DataFolder) -> tuple[list[Release], list[Problem]]:
 
 def released(release: Release, part: str, depth: int) -> frozenset[str]:
     """What a release has below `part`, by the first `depth` names: `results` and 2 give `<machine>/<folder>`."""
-    found = (one.path.split("/") for one in release.document.files)
-    return frozenset("/".join(names[1 : depth + 1]) for names in found if names[0] == part)
+    paths = (file.path.split("/") for file in release.document.files)
+    return frozenset("/".join(names[1 : depth + 1]) for names in paths if names[0] == part)
 
 
 def released_changes(release: Release) -> tuple[Change, ...]:
@@ -193,5 +195,5 @@ def released_changes(release: Release) -> tuple[Change, ...]:
     with ZipFile(release.archive) as archive:
         if name not in archive.namelist():
             return ()
-        found = tomllib.loads(archive.read(name).decode("utf-8"))
-    return ChangesFile.model_validate(found, strict=False).changes
+        document = tomllib.loads(archive.read(name).decode("utf-8"))
+    return ChangesFile.model_validate(document, strict=False).changes

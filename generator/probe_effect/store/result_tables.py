@@ -41,12 +41,12 @@ def read_samples(path: Path, file: str) -> tuple[list[Sample], list[Problem]]:
         if reader.is_full(row.line):
             break
         sample = Sample(**row.cells)
-        place = (sample.block, sample.position)
-        if place in taken:
-            message = f"block {place[0]}, position {place[1]} is already in line {taken[place]}"
+        slot = (sample.block, sample.position)
+        if slot in taken:
+            message = f"block {slot[0]}, position {slot[1]} is already in line {taken[slot]}"
             reader.add(row.line, 1, "place", message, "give each run its own place")
             continue
-        taken[place] = row.line
+        taken[slot] = row.line
         samples.append(sample)
         for message, hint in _sample_faults(sample):
             reader.add(row.line, None, "row", message, hint)
@@ -63,8 +63,8 @@ def _sample_faults(sample: Sample) -> Iterator[tuple[str, str]]:
     if sample.status != "ok" and not sample.note:
         yield f"`{sample.status}` without a note", "say why in `note`"
     if (sample.arm == "baseline") != (sample.tracer == NO_TRACER):
-        found = f"arm `{sample.arm}` with tracer `{sample.tracer}`"
-        yield found, f"a baseline has tracer `{NO_TRACER}`, and nothing else has"
+        what = f"arm `{sample.arm}` with tracer `{sample.tracer}`"
+        yield what, f"a baseline has tracer `{NO_TRACER}`, and nothing else has"
 
 
 OWN_FOLDER = re.compile(r"""(?<![\w./~-])/(?!(?:sys|proc|dev|usr|lib\w*|s?bin|etc|boot)/)(?:[^\s/'"`:,;()\[\]]+/)+""")
@@ -119,8 +119,8 @@ def with_histograms(samples: Iterable[Sample], rows: Iterable[HistogramRow]) -> 
     for row in rows:
         buckets[row.place].append(Bucket(row.low_ns, row.high_ns, row.operations))
     return [
-        replace(sample, histogram=tuple(buckets[place]))
-        if (place := (sample.block, sample.position)) in buckets
+        replace(sample, histogram=tuple(buckets[slot]))
+        if (slot := (sample.block, sample.position)) in buckets
         else sample
         for sample in samples
     ]
@@ -199,7 +199,7 @@ WORDS = ("case", "tracer", "level", "probe", "mechanism", "note")
 
 def read_calibration(path: Path, file: str) -> tuple[list[ProbeCalibration], list[Problem]]:
     reader = TableReader(file, "calibration", CALIBRATION_COLUMNS, may_be_absent=True)
-    found = []
+    calibrations = []
     for row in reader.read(path):
         cells = row.cells
         figures = {
@@ -209,10 +209,10 @@ def read_calibration(path: Path, file: str) -> tuple[list[ProbeCalibration], lis
         if fault := _calibration_fault(cells, figures):
             reader.add(row.line, None, "row", *fault)
             continue
-        known: dict[str, Any] = {name: cells[name] for name in WORDS}
-        known |= {name: Estimate(value, *ends) for name, (value, *ends) in figures.items() if value is not None}
-        found.append(ProbeCalibration(**known))
-    return found, reader.problems
+        fields: dict[str, Any] = {name: cells[name] for name in WORDS}
+        fields |= {name: Estimate(value, *ends) for name, (value, *ends) in figures.items() if value is not None}
+        calibrations.append(ProbeCalibration(**fields))
+    return calibrations, reader.problems
 
 
 def _calibration_fault(
@@ -255,10 +255,10 @@ class Classes(NamedTuple):
     flags: int = 0
 
     def plus(self, other: "Classes") -> "Classes":
-        return Classes(*(one + two for one, two in zip(self, other, strict=True)))
+        return Classes(*(count + two for count, two in zip(self, other, strict=True)))
 
     def less(self, other: "Classes") -> "Classes":
-        return Classes(*(one - two for one, two in zip(self, other, strict=True)))
+        return Classes(*(count - two for count, two in zip(self, other, strict=True)))
 
 
 @dataclass(frozen=True)
@@ -293,7 +293,10 @@ def added(traced: EventPath, untraced: EventPath) -> dict[Stack, Classes]:
     """What an event executes more where it is traced, by stack; those where nothing differs are left out."""
     stacks = dict.fromkeys([*traced.stacks, *untraced.stacks])
     nothing = Classes()
-    more = {one: traced.stacks.get(one, nothing).less(untraced.stacks.get(one, nothing)) for one in stacks}
+    more = {
+        call_stack: traced.stacks.get(call_stack, nothing).less(untraced.stacks.get(call_stack, nothing))
+        for call_stack in stacks
+    }
     return {stack: classes for stack, classes in more.items() if any(classes)}
 
 
@@ -321,8 +324,8 @@ def _tree_faults(rows: Sequence[Row]) -> Iterator[tuple[int, str, str, str]]:
             yield row.line, "tree", f"deeper than {MOST_DEPTH} calls", "record the run again with --paths"
             return
         if depth > before + 1 or (depth == 0) != (before == -1):
-            found = f"found depth {depth}, expected {f'from 1 to {before + 1}' if before >= 0 else '0'}"
-            yield row.line, "tree", found, "a row's callers are above it; record the run again with --paths"
+            what = f"found depth {depth}, expected {f'from 1 to {before + 1}' if before >= 0 else '0'}"
+            yield row.line, "tree", what, "a row's callers are above it; record the run again with --paths"
             return
         if depth == 0 and None in (row.cells[name] for name in ("alike", "recorded", "counted")):
             hint = "the first row of an event says of how many it is, and what the run counted"
@@ -339,9 +342,9 @@ def _event(key: Key, rows: Sequence[Row]) -> EventPath:
         classes = Classes(*(row.cells[name] for name in Classes._fields))
         stacks[stack] = stacks.get(stack, Classes()).plus(classes)
     first = rows[0].cells
-    beside = [one.rsplit(" ", 1) for one in (first["beside"] or "").split(";") if " " in one]
-    known = {name: float(number) for name, number in beside}
-    return EventPath(key, stacks, first["alike"], first["recorded"], float(first["counted"]), known)
+    beside = [entry.rsplit(" ", 1) for entry in (first["beside"] or "").split(";") if " " in entry]
+    numbers = {name: float(number) for name, number in beside}
+    return EventPath(key, stacks, first["alike"], first["recorded"], float(first["counted"]), numbers)
 
 
 def add_paths(path: Path, events: Sequence[EventPath]) -> None:
@@ -356,9 +359,9 @@ def add_paths(path: Path, events: Sequence[EventPath]) -> None:
 def _cells(event: EventPath) -> Iterator[tuple[object, ...]]:
     """Its rows, as a tree: by when each caller was entered first."""
     first: dict[Stack, int] = {}
-    for place, stack in enumerate(event.stacks):
+    for index, stack in enumerate(event.stacks):
         for depth in range(1, len(stack) + 1):
-            first.setdefault(stack[:depth], place)
+            first.setdefault(stack[:depth], index)
 
     def in_order(stack: Stack) -> list[tuple[int, int]]:
         return [(first[stack[:depth]], depth) for depth in range(1, len(stack) + 1)]

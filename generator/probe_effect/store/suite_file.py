@@ -231,19 +231,19 @@ def script_path(
         return None
     own = [f"{case_id}.{level}"] if level is not None else []
     names = [f"{stem}{'.check' if check else ''}{TOOLS[tool].ending}" for stem in (*own, case_id)]
-    found = (name for name in names if ((folder / name).is_file() if files is None else name in files))
-    return next((folder / name for name in found), None)
+    present_names = (name for name in names if ((folder / name).is_file() if files is None else name in files))
+    return next((folder / name for name in present_names), None)
 
 
 def script_paths(
     folder: Path, suite: Suite, case_id: str, tool: str, files: Collection[str] | None = None
 ) -> dict[Path, tuple[str, ...]]:
     """Every script of a case for a tool, to the levels that it is for; no level where the suite has no factor."""
-    found: dict[Path, tuple[str, ...]] = {}
+    by_path: dict[Path, tuple[str, ...]] = {}
     for level in suite.levels or (None,):
         if path := script_path(folder, case_id, tool, level=level, files=files):
-            found[path] = (*found.get(path, ()), *([] if level is None else [level]))
-    return found
+            by_path[path] = (*by_path.get(path, ()), *([] if level is None else [level]))
+    return by_path
 
 
 def workload_source(folder: Path, suite: Suite) -> Path:

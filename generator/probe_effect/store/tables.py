@@ -63,11 +63,11 @@ class Column:
 
 
 def read_columns(table: str, **choices: tuple[str, ...]) -> tuple[Column, ...]:
-    found = []
+    columns = []
     for name, own in beside(__file__, "columns")[table].items():
         bounds = {"minimum": None} if own.pop("signed", False) else {}
-        found.append(Column(name, **own | bounds | {"choices": choices.get(name, tuple(own.get("choices", ())))}))
-    return tuple(found)
+        columns.append(Column(name, **own | bounds | {"choices": choices.get(name, tuple(own.get("choices", ())))}))
+    return tuple(columns)
 
 
 class Row(NamedTuple):
@@ -144,7 +144,7 @@ class TableReader:
     def _rows(self, lines: Lines, header: Sequence[str]) -> list[Row]:
         rows, end = [], lines.line_num
         columns = [self.columns.get(name) or further_column(name) for name in header]
-        known: list[dict[str, Cell]] = [{} for _ in columns]
+        caches: list[dict[str, Cell]] = [{} for _ in columns]
         empty: dict[str, Cell] = dict.fromkeys(self.columns)
         for texts in lines:
             number, end = end + 1, lines.line_num  # where it begins: a quoted cell may go on for several lines
@@ -154,32 +154,32 @@ class TableReader:
                 self.add(number, None, "cells", "a blank line", "`probe-effect check --fix` removes it")
                 continue
             if len(texts) != len(header):
-                found = f"{len(texts)} cells where the header has {len(header)}"
-                self.add(number, None, "cells", found, "quote cells that hold a comma")
+                message = f"{len(texts)} cells where the header has {len(header)}"
+                self.add(number, None, "cells", message, "quote cells that hold a comma")
                 continue
             before = len(self.problems)
             cells = empty.copy()
-            for place, text in enumerate(texts):
-                if text in known[place]:
-                    value = known[place][text]
+            for index, text in enumerate(texts):
+                if text in caches[index]:
+                    value = caches[index][text]
                 else:
-                    value = self._cell(columns[place], texts, place, number)
-                    if len(self.problems) == before and len(known[place]) < MOST_KNOWN:
-                        known[place][text] = value
-                if (name := columns[place].name) in empty:
+                    value = self._cell(columns[index], texts, index, number)
+                    if len(self.problems) == before and len(caches[index]) < MOST_KNOWN:
+                        caches[index][text] = value
+                if (name := columns[index].name) in empty:
                     cells[name] = value
             if len(self.problems) == before:
                 rows.append(Row(number, cells))
         return rows
 
-    def _cell(self, column: Column, texts: Sequence[str], place: int, line: int) -> Cell:
-        """The value of the cell at `place`; a problem and None when its text does not fit its column."""
-        text = texts[place]
+    def _cell(self, column: Column, texts: Sequence[str], index: int, line: int) -> Cell:
+        """The value of the cell at `index`; a problem and None when its text does not fit its column."""
+        text = texts[index]
         if fault := cell_fault(column, text):
-            found, hint = fault
+            message, hint = fault
             shown = f"`{printable(text)}` " if text else ""
-            start = len(csv_line([*texts[:place], ""])) if place else 1
-            self.add(line, start, "cell", f"{column.name}: {shown}{found}", hint)
+            start = len(csv_line([*texts[:index], ""])) if index else 1
+            self.add(line, start, "cell", f"{column.name}: {shown}{message}", hint)
         if fault or text == "":
             return None
         if column.kind == "integer":
@@ -202,17 +202,17 @@ def separator(text: str) -> str | None:
     """
     first = text.partition("\n")[0].rstrip(",\r")
     if first.startswith("sep="):
-        return next((one for one in SEPARATORS if one == first[4:]), ",")
-    return None if "," in first else next((one for one in SEPARATORS if one in first), None)
+        return next((sign for sign in SEPARATORS if sign == first[4:]), ",")
+    return None if "," in first else next((sign for sign in SEPARATORS if sign in first), None)
 
 
 def with_commas(text: str) -> str:
     """A table with commas between its cells and without the line `sep=`, whatever a spreadsheet wrote."""
-    found = separator(text)
-    if found is None:
+    delimiter = separator(text)
+    if delimiter is None:
         return text
     whole = text.partition("\n")[2] if text.startswith("sep=") else text
-    mended = "".join(map(csv_line, csv.reader(io.StringIO(whole, newline=""), delimiter=found)))
+    mended = "".join(map(csv_line, csv.reader(io.StringIO(whole, newline=""), delimiter=delimiter)))
     return mended if text.endswith("\n") else mended.removesuffix("\n")
 
 
@@ -283,10 +283,10 @@ def plain_text(path: Path, most_bytes: int, smaller: str) -> str | tuple[int | N
 
 def regular_size(path: Path) -> int:
     """Size of a file in bytes. Raises: OSError, also for a link, pipe or device: those lead elsewhere or never end."""
-    found = path.lstat()
-    if not stat.S_ISREG(found.st_mode):
+    status = path.lstat()
+    if not stat.S_ISREG(status.st_mode):
         raise OSError(errno.EINVAL, "not a regular file")
-    return found.st_size
+    return status.st_size
 
 
 def printable(text: str, limit: int = 60) -> str:

@@ -89,8 +89,8 @@ def _tables(values: Mapping[str, Any], table: str) -> str:
     """Keys first, then tables: keys below a header of TOML belong to it."""
     keys, tables = "", ""
     for name, value in values.items():
-        if isinstance(value, tuple) and any(isinstance(one, dict) for one in value):
-            tables += "".join(f"\n[[{table}{name}]]\n{_tables(one, f'{table}{name}.')}" for one in value)
+        if isinstance(value, tuple) and any(isinstance(entry, dict) for entry in value):
+            tables += "".join(f"\n[[{table}{name}]]\n{_tables(entry, f'{table}{name}.')}" for entry in value)
         else:
             keys += f"{name} = {_value(value)}\n"
     return keys + tables
@@ -146,13 +146,13 @@ def _is_in(text: str, form: str) -> bool:
 
     Each is taken at its first place and none is looked for again, so a form from data takes no time of its own.
     """
-    place = 0
+    position = 0
     for part in form.split("*"):
         pattern = "".join(SIGNS.get(sign) or re.escape(sign) for sign in part)
-        found = re.compile(pattern, re.MULTILINE).search(text, place)
-        if found is None:
+        match = re.compile(pattern, re.MULTILINE).search(text, position)
+        if match is None:
             return False
-        place = found.end()
+        position = match.end()
     return True
 
 
@@ -203,8 +203,10 @@ def read_transcripts(data: DataFolder) -> tuple[list[Shown], list[Problem]]:
     records, problems = read_documents(recorded_files(data), data, "transcripts", Recorded)
     paths = sorted((data.root / "transcripts").glob("*.toml"))
     chapters, more = read_documents(paths, data, "transcripts", TranscriptFile)
-    each = ((path.stem, one) for path, chapter in chapters.items() for one in chapter.transcript)
-    return [Shown(stem, one, records.get(recorded_file(data, one.id))) for stem, one in each], problems + more
+    each = ((path.stem, transcript) for path, chapter in chapters.items() for transcript in chapter.transcript)
+    return [
+        Shown(stem, transcript, records.get(recorded_file(data, transcript.id))) for stem, transcript in each
+    ], problems + more
 
 
 MECHANISMS: dict[str, dict[str, str]] = beside(__file__, "mechanisms")
@@ -248,5 +250,5 @@ class MechanismsFile(Document):
 
 def read_mechanisms(data: DataFolder) -> tuple[tuple[KernelMechanisms, ...], list[Problem]]:
     paths = sorted((data.root / "mechanisms").glob("*.json"))
-    found, problems = read_documents(paths, data, "mechanisms", KernelMechanisms)
-    return tuple(found.values()), problems
+    by_path, problems = read_documents(paths, data, "mechanisms", KernelMechanisms)
+    return tuple(by_path.values()), problems

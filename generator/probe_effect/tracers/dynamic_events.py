@@ -125,8 +125,8 @@ class DynamicEvents:
         try:
             for probe in probes:
                 file = tracefs(self._root) / (KERNEL if probe.file is None else USER)
-                for name, place in _places(probe, pid, program.parent).items():
-                    definition = f"{probe.kind}:{self._group}/{name} {place} {probe.arguments}".rstrip()
+                for name, attach_point in _places(probe, pid, program.parent).items():
+                    definition = f"{probe.kind}:{self._group}/{name} {attach_point} {probe.arguments}".rstrip()
                     try:
                         _append(file, definition)
                     except OSError as error:

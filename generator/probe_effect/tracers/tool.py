@@ -366,17 +366,17 @@ def known_tracer(name: str) -> Tracer | None:
     return tracer
 
 
-def with_paths(known: Mapping[str, Tracer], words: Sequence[str]) -> tuple[dict[str, Tracer], list[str]]:
+def with_paths(all_tracers: Mapping[str, Tracer], words: Sequence[str]) -> tuple[dict[str, Tracer], list[str]]:
     """(the known tracers with those given as `NAME=PATH`, the ids of those that `words` name).
 
     Raises: UsageError for a path that is no such tool, and for two of one version; an unknown name is left to the
         caller.
     """
-    tracers, names = dict(known), []
+    tracers, names = dict(all_tracers), []
     for word in words:
         name, has_path, program = word.partition("=")
-        if has_path and name in known:
-            other = at_path(known[name], program)
+        if has_path and name in all_tracers:
+            other = at_path(all_tracers[name], program)
             name = other.id
             if tracers.setdefault(name, other) != other:
                 msg = f"{program}: a {name} is given already; the data cannot tell two programs of one version apart"

@@ -44,7 +44,7 @@ def tail_chart(
         for time_ns, share in curve.points
         if time_ns > 0
     )
-    seen = theme.looks({one.label: one.tracer for one in shown})
+    seen = theme.looks({shown_curve.label: shown_curve.tracer for shown_curve in shown})
     times, shares = (_decades([float(row[field] or 0) for row in rows]) for field in ("time_ns", "share_ratio"))
     spec = partial(
         theme.line_spec,
@@ -92,16 +92,18 @@ def times_chart(
     name: str, title: str, sentence: str, points: Sequence[TimePoint], axes: Axes, *, page: str = ""
 ) -> Chart:
     """The chart of `points`, of at most as many series as there are colours; a note says when there are more."""
-    tracers = dict.fromkeys(one.series for one in points) | {one.series: one.tracer for one in reversed(points)}
+    tracers = dict.fromkeys(point.series for point in points) | {
+        point.series: point.tracer for point in reversed(points)
+    }
     labels = list(tracers)[: len(SERIES)]
     seen = theme.looks({label: tracers[label] for label in labels})
-    drawn = [one for one in points if one.series in seen]
+    drawn = [point for point in points if point.series in seen]
     rows: list[Datum] = []
-    for one in drawn:
-        seconds = one.time.mapped(lambda ns: ns / units.NS_PER_SECOND)
-        rows.append({"series": one.series, "number": one.at, **interval_json(seconds, axes.quantity, "s")})
-    values = [row | dict(zip(axes.columns, one.words, strict=True)) for row, one in zip(rows, drawn, strict=True)]
-    numbers = sorted({float(one.at) for one in drawn})
+    for point in drawn:
+        seconds = point.time.mapped(lambda ns: ns / units.NS_PER_SECOND)
+        rows.append({"series": point.series, "number": point.at, **interval_json(seconds, axes.quantity, "s")})
+    values = [row | dict(zip(axes.columns, point.words, strict=True)) for row, point in zip(rows, drawn, strict=True)]
+    numbers = sorted({float(point.at) for point in drawn})
     times = [float(row[f"{axes.quantity}_s"] or 0) for row in rows]
     spec = partial(
         theme.line_spec,
@@ -118,7 +120,7 @@ def times_chart(
         head=max(times) * MARGIN,
         tooltip=[{"field": "series", "title": "series"}, *({"field": name} for name in axes.columns[1:])],
     )
-    table = TextForm(axes.columns, tuple(one.words for one in points))
+    table = TextForm(axes.columns, tuple(point.words for point in points))
     note = theme.left_out(len(tracers) - len(labels))
     return Chart(name, title, sentence, tuple(rows), in_layouts(spec, title, sentence), note, table, page)
 
@@ -155,13 +157,16 @@ def panels_chart(
     page: str = "",
 ) -> Chart:
     """The chart of `points`, panels in their order; axes have `places` from left to right, the legend has `series`."""
-    tracers = {one.series: one.tracer for one in reversed(points)}
-    seen = theme.looks({one: tracers[one] for one in series if one in tracers})
+    tracers = {point.series: point.tracer for point in reversed(points)}
+    seen = theme.looks({label: tracers[label] for label in series if label in tracers})
     specs = in_layouts(lambda layout: _panels_spec(layout, points, places, seen), title, sentence)
     columns = ("Row", "Series", "At", "Added instructions per event")
-    table = tuple((one.panel, one.series, one.at, units.spread(one.cost, units.INSTRUCTIONS)) for one in points)
+    table = tuple(
+        (point.panel, point.series, point.at, units.spread(point.cost, units.INSTRUCTIONS)) for point in points
+    )
     rows = tuple(
-        {"label": one.panel, "series": one.series, "at": one.at, **spread_json(one.cost, "cost")} for one in points
+        {"label": point.panel, "series": point.series, "at": point.at, **spread_json(point.cost, "cost")}
+        for point in points
     )
     return Chart(name, title, sentence, rows, specs, note, TextForm(columns, table), page)
 
@@ -169,37 +174,37 @@ def panels_chart(
 def _panels_spec(
     layout: Layout, points: Sequence[CountPoint], places: Sequence[str], seen: Mapping[str, TracerLook]
 ) -> Spec:
-    panels = list(dict.fromkeys(one.panel for one in points))[: CARD_PANELS if layout == "card" else None]
+    panels = list(dict.fromkeys(point.panel for point in points))[: CARD_PANELS if layout == "card" else None]
     sizes = theme.sizes("panels", layout)
     columns = sizes["columns"]
     width = WIDTHS[layout] / columns - GAP
     rows = -(-len(panels) // columns)
     # The upper left corner of each panel.
     corners = {
-        panel: ((place % columns) * (width + GAP), (place // columns) * HEIGHT) for place, panel in enumerate(panels)
+        panel: ((index % columns) * (width + GAP), (index // columns) * HEIGHT) for index, panel in enumerate(panels)
     }
-    greatest = {panel: max(one.cost.value for one in points if one.panel == panel) for panel in panels}
+    greatest = {panel: max(point.cost.value for point in points if point.panel == panel) for panel in panels}
     step = (width - 2 * PANEL_MARGIN) / max(len(places) - 1, 1)
-    named = [(PANEL_MARGIN + step * place, text) for place, text in _apart(places, step, sizes["text"])]
+    named = [(PANEL_MARGIN + step * index, text) for index, text in _apart(places, step, sizes["text"])]
     letters = int(width / (LETTER_WIDTH * sizes["text"] / 11))
-    aside = {name: APART * (place - (len(seen) - 1) / 2) for place, name in enumerate(seen)}
+    aside = {name: APART * (index - (len(seen) - 1) / 2) for index, name in enumerate(seen)}
     drawn = [
         {
-            "label": one.panel,
-            "series": one.series,
-            "at": one.at,
-            "cost": units.spread(one.cost, units.INSTRUCTIONS),
-            "line": f"{one.panel} {one.series}",
-            "x": corners[one.panel][0] + PANEL_MARGIN + step * places.index(one.at) + aside[one.series],
-            "y": corners[one.panel][1] + BASE - PLOT_HEIGHT * max(one.cost.value, 0) / greatest[one.panel],
+            "label": point.panel,
+            "series": point.series,
+            "at": point.at,
+            "cost": units.spread(point.cost, units.INSTRUCTIONS),
+            "line": f"{point.panel} {point.series}",
+            "x": corners[point.panel][0] + PANEL_MARGIN + step * places.index(point.at) + aside[point.series],
+            "y": corners[point.panel][1] + BASE - PLOT_HEIGHT * max(point.cost.value, 0) / greatest[point.panel],
         }
-        for one in points
-        if one.panel in corners
+        for point in points
+        if point.panel in corners
     ]
     used = {value["series"] for value in drawn}
-    known = {name: one for name, one in seen.items() if name in used}
+    looks = {name: look for name, look in seen.items() if name in used}
     across = max(
-        1, int(WIDTHS[layout] / (LEGEND_PX + max(theme.width_px(name, theme.TEXT_SIZE[layout]) for name in known)))
+        1, int(WIDTHS[layout] / (LEGEND_PX + max(theme.width_px(name, theme.TEXT_SIZE[layout]) for name in looks)))
     )
     legend = {"columns": across, "symbolOpacity": 1, "symbolStrokeWidth": 1, "columnPadding": 16}
     titles, tops, below = [], [], []
@@ -212,7 +217,7 @@ def _panels_spec(
     layers = theme.layers(
         "panels",
         layout,
-        theme.channels(known, legend),
+        theme.channels(looks, legend),
         width=WIDTHS[layout],
         height=rows * HEIGHT,
         titles=titles,
@@ -220,15 +225,15 @@ def _panels_spec(
         below=below,
         zeros=[{"x": left, "x2": left + width, "y": top + BASE} for left, top in corners.values()],
     )
-    height = rows * HEIGHT + LEGEND_ROW * -(-len(known) // across) + 20
+    height = rows * HEIGHT + LEGEND_ROW * -(-len(looks) // across) + 20
     return theme.frame(layout, height, {"data": {"values": drawn}, "layer": list(layers.values())})
 
 
 def _apart(places: Sequence[str], step: float, size: float) -> list[tuple[int, str]]:
     """The places whose names do not touch each other: the last one, and each before it for which there is room."""
     kept: list[tuple[int, str]] = []
-    for place, text in reversed(list(enumerate(places))):
+    for index, text in reversed(list(enumerate(places))):
         widths = [theme.width_px(name, size) for name in (text, kept[-1][1] if kept else "")]
-        if not kept or step * (kept[-1][0] - place) >= sum(widths) / 2 + APART:
-            kept.append((place, text))
+        if not kept or step * (kept[-1][0] - index) >= sum(widths) / 2 + APART:
+            kept.append((index, text))
     return kept[::-1]

@@ -85,7 +85,7 @@ def dot_chart(
         row | {TEXT: text, SHORT_TEXT: units.alone(text)} for row, text in zip(rows, written, strict=True)
     ]
     tracers = {dot.series: dot.tracer for dot in reversed(dots)}
-    seen = looks({one: tracers[one] for one in (*series, *(dot.series for dot in dots)) if one in tracers})
+    seen = looks({label: tracers[label] for label in (*series, *(dot.series for dot in dots)) if label in tracers})
     specs = in_layouts(lambda layout: _spec(layout, quantity, values, seen), title, sentence)
     # A table of one series does not name it.
     columns = {"label": "Row", "series": "Series", TEXT: quantity.title[:1].upper() + quantity.title[1:]}
@@ -144,7 +144,7 @@ def _spec(layout: Layout, quantity: DotQuantity, every: Sequence[Spec], seen: di
     layers = theme.layers(
         "dots",
         layout,
-        channels({names[name]: one for name, one in seen.items()}, legend),
+        channels({names[name]: look for name, look in seen.items()}, legend),
         scale=scale,
         title=quantity.title,
         axis=axis,
@@ -166,7 +166,7 @@ def _spec(layout: Layout, quantity: DotQuantity, every: Sequence[Spec], seen: di
     }
     # The lines of each row's label, by its place on the axis.
     texts = {"name": "rows", "value": {str(row.middle): row.label.split("\n") for row in rows}}
-    some = [one for name, one in layers.items() if shown.get(name, True)]
+    some = [layer for name, layer in layers.items() if shown.get(name, True)]
     body = {"params": [texts], "data": {"values": drawn}, "layer": some}
     return theme.frame(layout, FURNITURE_HEIGHT + rows[-1].bottom + legend_height, body)
 

@@ -168,8 +168,8 @@ def _with_own_ids(svg: str, prefix: str) -> str:
     names = {old: f"{prefix}{number}" for number, (_, old) in enumerate(ids, start=1)}
 
     def rename(tag: re.Match[str]) -> str:
-        named = ID.sub(lambda found: f"{found[1]}{names[found[2]]}", tag[0])
-        return REFERENCE.sub(lambda found: f"{found[1]}{names[found[2]]}", named)
+        named = ID.sub(lambda match: f"{match[1]}{names[match[2]]}", tag[0])
+        return REFERENCE.sub(lambda match: f"{match[1]}{names[match[2]]}", named)
 
     return TAG.sub(rename, svg)
 
@@ -197,15 +197,15 @@ def badge(costs: Sequence[tuple[str, str]]) -> str:
 
     Without costs that are distinguishable from 0 it says `measured`.
     """
-    said = " · ".join(f"{probe} {cost}" for probe, cost in costs[:MOST]) or "measured"
-    left, right = (math.ceil(_width_px(text)) + 2 * PAD for text in (NAME, said))
-    return drawing("badge", said=said, left=left, right=right, size=SIZE, pad=PAD)
+    words = " · ".join(f"{probe} {cost}" for probe, cost in costs[:MOST]) or "measured"
+    left, right = (math.ceil(_width_px(text)) + 2 * PAD for text in (NAME, words))
+    return drawing("badge", said=words, left=left, right=right, size=SIZE, pad=PAD)
 
 
 def _width_px(text: str) -> float:
     """How wide a line of text is, and never less than a browser makes it."""
-    places = (ord(one) - ord(" ") for one in text.replace("\u00a0", " ").replace("\u202f", " "))
-    em = sum(EM_THOUSANDTHS[place] if place < len(EM_THOUSANDTHS) else WIDEST for place in places)
+    places = (ord(letter) - ord(" ") for letter in text.replace("\u00a0", " ").replace("\u202f", " "))
+    em = sum(EM_THOUSANDTHS[offset] if offset < len(EM_THOUSANDTHS) else WIDEST for offset in places)
     return em / 1000 * SIZE * SPARE
 
 
@@ -231,8 +231,8 @@ def machine_card(machine: str, name: str, kind: str, costs: Sequence[tuple[str, 
     """What an event costs on a machine of a tier, `kind`, in words: kinds of probes, as many as there is room for."""
     title = textwrap.shorten(name, MAX_TITLE, placeholder=" …") or name[:MAX_TITLE]
     words = [_line(NAME, 0.1, 40, SERIES[0]), _line(title, 0.25, 36, INK), _line(f"A {kind}. {ASKED}", 0.35, 28, MUTED)]
-    for place, (probe, cost) in enumerate(costs[:MAX_COSTS]):
-        height = 0.49 + 0.125 * place
+    for index, (probe, cost) in enumerate(costs[:MAX_COSTS]):
+        height = 0.49 + 0.125 * index
         words += [_line(cost, height, 54, INK), _line(probe, height, 40, MUTED, across=0.28)]
     sentence = f"{ASKED} {', '.join(f'{probe}: {cost}' for probe, cost in costs)}"
     spec = frame("card", 0, {"layer": [*words, _sign(SMALL)]})
@@ -241,14 +241,14 @@ def machine_card(machine: str, name: str, kind: str, costs: Sequence[tuple[str, 
 
 def _line(text: str, height: float, size: int, colour: str, across: float = 0) -> Spec:
     look = {"type": "text", "text": text, "align": "left", "fontSize": size, "color": colour, "limit": ROOM}
-    place = {"x": {"value": {"expr": f"{across} * width"}}, "y": {"value": {"expr": f"{height} * height"}}}
-    return {"data": {"values": [{}]}, "mark": look, "encoding": place}
+    encoding = {"x": {"value": {"expr": f"{across} * width"}}, "y": {"value": {"expr": f"{height} * height"}}}
+    return {"data": {"values": [{}]}, "mark": look, "encoding": encoding}
 
 
 def _sign(domain: tuple[float, float] = LARGE) -> Spec:
     scale = {"domain": list(domain), "nice": False}
     x = {"field": "x", "type": "quantitative", "axis": None, "scale": {"nice": False}}
     y = {"field": "y", "type": "quantitative", "axis": None, "scale": scale}
-    points = [{"x": across, "y": up, "at": place} for place, (across, up) in enumerate(STEP)]
+    points = [{"x": across, "y": up, "at": index} for index, (across, up) in enumerate(STEP)]
     look = {"type": "line", "strokeWidth": 10, "color": SERIES[0]}
     return {"data": {"values": points}, "mark": look, "encoding": {"x": x, "y": y, "order": {"field": "at"}}}

@@ -33,12 +33,12 @@ class LadderRung(NamedTuple):
 def ladder_chart(name: str, title: str, sentence: str, rungs: Sequence[LadderRung]) -> Chart:
     """The chart of `rungs` in their order, with a colour for each of up to two groups."""
     rows: list[Spec] = []
-    for one in rungs:
-        _, least, greatest = one.span or (None, None, None)
-        ends = interval_json(one.cost, "time", "ns") | {"least_ns": least, "greatest_ns": greatest}
-        rows.append({"rung": one.words, "of": one.group, "bound": one.is_bound, **ends})
-    values = [row | {"text": one.text} for row, one in zip(rows, rungs, strict=True)]
-    powers = [math.log10(end) for one in rungs for end in (one.cost.value, *(one.span or ()))]
+    for rung in rungs:
+        _, least, greatest = rung.span or (None, None, None)
+        ends = interval_json(rung.cost, "time", "ns") | {"least_ns": least, "greatest_ns": greatest}
+        rows.append({"rung": rung.words, "of": rung.group, "bound": rung.is_bound, **ends})
+    values = [row | {"text": rung.text} for row, rung in zip(rows, rungs, strict=True)]
+    powers = [math.log10(end) for rung in rungs for end in (rung.cost.value, *(rung.span or ()))]
     low, high = math.floor(min(powers)), math.ceil(max(powers))
     ticks = [10.0**power for power in range(low, high + 1)]
 
@@ -50,7 +50,7 @@ def ladder_chart(name: str, title: str, sentence: str, rungs: Sequence[LadderRun
             {},
             times=[ticks[0], ticks[-1]],
             ticks=ticks,
-            rungs=[one.words for one in rungs],
+            rungs=[rung.words for rung in rungs],
             axis=None if is_narrow else {"labelLimit": 0, "ticks": False, "domain": False, "labelColor": INK},
             first=SERIES[0],
             second=SERIES[1],
@@ -61,7 +61,7 @@ def ladder_chart(name: str, title: str, sentence: str, rungs: Sequence[LadderRun
         height = FURNITURE_HEIGHT + theme.sizes("ladder", layout)["row"] * len(rungs)
         return theme.frame(layout, height, {"data": {"values": values}, "layer": list(drawn.values())})
 
-    table = TextForm(("Rung", "Of", "Time"), tuple((one.words, one.group, one.text) for one in rungs))
+    table = TextForm(("Rung", "Of", "Time"), tuple((rung.words, rung.group, rung.text) for rung in rungs))
     return Chart(name, title, sentence, tuple(rows), in_layouts(spec, title, sentence), table=table, page="/ladder/")
 
 
@@ -131,10 +131,10 @@ def slowdown_chart(
         ticks=sorted(decades | WORDS.keys()),
     )
     # Of what a reader sees at a point the table has the numbers.
-    rows = tuple({name: value for name, value in one.items() if name not in {"rate", "slowdown"}} for one in values)
+    rows = tuple({name: value for name, value in row.items() if name not in {"rate", "slowdown"}} for row in values)
     # A row for each rate, of the line and of what was measured; a column for each series.
     by_rate: dict[tuple[Any, Any], dict[Any, Any]] = {}  # the texts of quantities, which a table writes in one unit
-    for value in sorted(values, key=lambda one: (one["from"] != LINE, one["rate_hz"])):
+    for value in sorted(values, key=lambda row: (row["from"] != LINE, row["rate_hz"])):
         by_rate.setdefault((value["rate"], value["from"]), {})[value["series"]] = value["slowdown"]
     cells = ((*of, *(texts.get(label, "") for label in seen)) for of, texts in by_rate.items())
     table = TextForm(("Events", "From", *seen), tuple(cells))
@@ -179,20 +179,25 @@ def predicted_chart(
     """The chart of `pairs`, with the line where both agree; near it is what differs by that share of a prediction."""
     rows = tuple(
         {
-            "program": one.label,
-            "series": one.series,
-            "family": one.family,
-            **interval_json(one.predicted, "predicted", "ratio"),
-            **interval_json(one.measured, "measured", "ratio"),
-            "told": one.is_told,
+            "program": pair.label,
+            "series": pair.series,
+            "family": pair.family,
+            **interval_json(pair.predicted, "predicted", "ratio"),
+            **interval_json(pair.measured, "measured", "ratio"),
+            "told": pair.is_told,
         }
-        for one in pairs
+        for pair in pairs
     )
-    seen = theme.looks(dict.fromkeys(sorted({one.family for one in pairs})))
+    seen = theme.looks(dict.fromkeys(sorted({pair.family for pair in pairs})))
     specs = in_layouts(lambda layout: _pairs_spec(layout, rows, seen, near_ratio), title, sentence)
     cells = [
-        (one.label, one.series, units.interval(one.predicted, units.SHARE), units.interval(one.measured, units.SHARE))
-        for one in pairs
+        (
+            pair.label,
+            pair.series,
+            units.interval(pair.predicted, units.SHARE),
+            units.interval(pair.measured, units.SHARE),
+        )
+        for pair in pairs
     ]
     table = TextForm(("Program", "Probe", "Predicted", "Measured"), tuple(cells))
     return Chart(name, title, sentence, rows, specs, table=table, page=page)
@@ -202,8 +207,8 @@ def _pairs_spec(layout: Layout, rows: Sequence[Datum], seen: dict[str, TracerLoo
     # Both axes end at 1, 2 or 5 times a power of ten around all values of the pairs that are told.
     told = [row for row in rows if row["told"]] or rows
     values = [max(float(row[f"{name}_ratio"] or 0), FOOT) for row in told for name in ("predicted", "measured")]
-    least = max(one for one in ROUND if one <= min(values))
-    most = min(one for one in ROUND if one > max(*values, least))
+    least = max(end for end in ROUND if end <= min(values))
+    most = min(end for end in ROUND if end > max(*values, least))
     own = theme.sizes("predicted", layout)
     legend = {"columns": own["legend"], "symbolStrokeWidth": 1, "symbolOpacity": 1, "columnPadding": 24}
     words = {

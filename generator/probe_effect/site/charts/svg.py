@@ -39,8 +39,10 @@ def cut_clipped(root: ET.Element) -> None:
     for group in clipped:
         size = sizes.get(group.attrib["clip-path"])
         is_straight = all(
-            one.tag == f"{{{SVG}}}path" and "transform" not in one.attrib and LINES.fullmatch(one.get("d", ""))
-            for one in group
+            element.tag == f"{{{SVG}}}path"
+            and "transform" not in element.attrib
+            and LINES.fullmatch(element.get("d", ""))
+            for element in group
         )
         if size and len(group.attrib) == 1 and is_straight:
             for path in list(group):
@@ -48,7 +50,7 @@ def cut_clipped(root: ET.Element) -> None:
                 if not path.attrib["d"]:
                     group.remove(path)
             del group.attrib["clip-path"]
-    used = {one.get("clip-path") for one in root.iter()}
+    used = {element.get("clip-path") for element in root.iter()}
     for definitions in root.findall(f"{{{SVG}}}defs"):
         for clip in definitions.findall(f"{{{SVG}}}clipPath"):
             if f"url(#{clip.get('id')})" not in used:
@@ -61,7 +63,7 @@ def _cut(path: ET.Element, width: float, height: float) -> None:
     """Leave of a path what is within the rectangle, and its dashes where they were; no points where nothing is."""
     text = path.attrib["d"]
     end = "Z" if text.endswith("Z") else ""
-    points = [(float(x), float(y)) for x, y in (one.split(",") for one in re.split("[ML]", text.rstrip("Z"))[1:])]
+    points = [(float(x), float(y)) for x, y in (pair.split(",") for pair in re.split("[ML]", text.rstrip("Z"))[1:])]
     if all(0 <= x <= width and 0 <= y <= height for x, y in points):
         return
     parts = [points]
@@ -127,20 +129,20 @@ READ = "data-says"  # of a dot: its value in words, which the page shows (site/a
 def slim(svg: str) -> str:
     root = ET.fromstring(svg)  # noqa: S314 (drawn by us)
     _prune(root, clips=_clips(root))
-    for one in root.iter():
+    for element in root.iter():
         # A line of a text says where it begins, or it would begin where the line before it ends.
-        needed = {"x"} if one.tag == f"{{{SVG}}}tspan" else set()
+        needed = {"x"} if element.tag == f"{{{SVG}}}tspan" else set()
         kept = {
             name: value
-            for name, value in one.attrib.items()
+            for name, value in element.attrib.items()
             if name in needed
             or not (name in UNUSED or name.startswith("aria-") or value in {SHARED.get(name), DEFAULTS.get(name)})
         }
-        if one.get("aria-roledescription") == "point":
-            kept[READ] = " ".join(one.attrib["aria-label"].split())
+        if element.get("aria-roledescription") == "point":
+            kept[READ] = " ".join(element.attrib["aria-label"].split())
         for name in GEOMETRY & kept.keys():  # no more digits than can be seen
             kept[name] = NUMBER.sub(lambda number: f"{round(float(number[0]), DIGITS) + 0.0:g}", kept[name])
-        one.attrib = kept
+        element.attrib = kept
     root.attrib |= SHARED
     _unwrap(root)
     _join(root)
@@ -169,25 +171,25 @@ def _prune(parent: ET.Element, clips: dict[str, str]) -> None:
             parent.remove(child)
 
 
-def _is_unseen(one: ET.Element, clips: dict[str, str]) -> bool:
-    kind = one.tag.rpartition("}")[2]
+def _is_unseen(element: ET.Element, clips: dict[str, str]) -> bool:
+    kind = element.tag.rpartition("}")[2]
     if kind in {"g", "defs"}:
-        return not len(one)
+        return not len(element)
     if kind == "clipPath":
-        name = f"url(#{one.get('id')})"
+        name = f"url(#{element.get('id')})"
         return clips[name] != name
-    if one.get("display") == "none" or one.get("opacity") == "0":
+    if element.get("display") == "none" or element.get("opacity") == "0":
         return True
     # The root has fill="none", so a path that names no paint is a frame for the pointer.
-    return kind == "path" and not {"fill", "stroke"} & one.attrib.keys()
+    return kind == "path" and not {"fill", "stroke"} & element.attrib.keys()
 
 
 def _unwrap(parent: ET.Element) -> None:
     for child in list(parent):
         _unwrap(child)
         if child.tag == f"{{{SVG}}}g" and not child.attrib:
-            place = list(parent).index(child)
-            parent[place : place + 1] = list(child)
+            index = list(parent).index(child)
+            parent[index : index + 1] = list(child)
 
 
 def _join(parent: ET.Element) -> None:
@@ -253,8 +255,8 @@ def framed(svg: str, words: Inscription | None, layout: Layout) -> str:
             lines.append((text, f"{y:g}", size, colour))
         lines.append((words.source, f"{height - look.margin}", look.sentence, MUTED))
     drawn = ET.tostring(inner, encoding="unicode", short_empty_elements=False).replace(f' xmlns="{SVG}"', "", 1)
-    place = {"width": WIDTHS[layout], "height": height, "margin": look.margin, "face": FACE}
-    return drawing("framed", **place, title=words and words.title, lines=lines, drawing=drawn)
+    settings = {"width": WIDTHS[layout], "height": height, "margin": look.margin, "face": FACE}
+    return drawing("framed", **settings, title=words and words.title, lines=lines, drawing=drawn)
 
 
 def _head(title: str, sentence: str, layout: Layout) -> list[tuple[str, int, str]]:

@@ -86,9 +86,9 @@ _read = cache(partial(beside, __file__))
 def _filled(part: Any, words: Mapping[str, object]) -> Any:  # noqa: ANN401 (whatever a spec nests)
     """A part of a file with the value of each `$word`; where that is the whole text, whatever type the value has."""
     if isinstance(part, dict):
-        return {key: _filled(one, words) for key, one in part.items()}
+        return {key: _filled(value, words) for key, value in part.items()}
     if isinstance(part, list):
-        return [_filled(one, words) for one in part]
+        return [_filled(value, words) for value in part]
     if not isinstance(part, str) or "$" not in part:
         return part
     return words[part[1:]] if part[1:] in words else Template(part).substitute(words)
@@ -112,7 +112,7 @@ def layers(name: str, layout: Layout, channels: Mapping[str, Spec], /, **words: 
     drawn = {part: layer for part, layer in parts.items() if part not in {"axes", "sizes", "spec"}}
     for layer in drawn.values():
         own = layer["encoding"]
-        layer["encoding"] = own | {one: shared[one] | own[one] for one in own if one in shared}
+        layer["encoding"] = own | {channel: shared[channel] | own[channel] for channel in own if channel in shared}
     return drawn
 
 
@@ -188,9 +188,9 @@ def channels(seen: Mapping[str, TracerLook], legend: Spec | None = None, **field
     """The channels by which series differ, with one legend for all of them, if any."""
     shared = {"field": "series", "type": "nominal", **field, "legend": legend}
     ranges = {
-        "color": [one.colour for one in seen.values()],
-        "shape": [one.shape for one in seen.values()],
-        "strokeDash": [one.dash for one in seen.values()],
+        "color": [tracer_look.colour for tracer_look in seen.values()],
+        "shape": [tracer_look.shape for tracer_look in seen.values()],
+        "strokeDash": [tracer_look.dash for tracer_look in seen.values()],
     }
     return {name: shared | {"scale": {"domain": list(seen), "range": own}} for name, own in ranges.items()}
 
@@ -202,11 +202,11 @@ def looks(series: Mapping[str, str | None]) -> dict[str, TracerLook]:
     differ by their forms: the later by name takes the next free one.
     """
     if not any(series.values()):
-        return {name: TracerLook(1 + place % len(SERIES), place % len(SHAPES)) for place, name in enumerate(series)}
+        return {name: TracerLook(1 + index % len(SERIES), index % len(SHAPES)) for index, name in enumerate(series)}
     given: dict[str, TracerLook] = {}
     for name, tracer in sorted(series.items(), key=lambda item: item[1] or ""):
         own = look(tracer) if tracer else TracerLook(OTHER, 0)
-        used = {one.form for one in given.values() if one.series == own.series}
+        used = {tracer_look.form for tracer_look in given.values() if tracer_look.series == own.series}
         after = chain(range(own.form, len(SHAPES)), range(own.form))
         given[name] = TracerLook(own.series, next((form for form in after if form not in used), own.form))
     return {name: given[name] for name in series}
@@ -259,10 +259,10 @@ def line_spec(
             "name": text,
             "at": ends[name][0],
             "end": ends[name][1],
-            "beside": at(place),
-            "first": at(place - (size - GAP_PX - line_px) / 2),
+            "beside": at(middle_px),
+            "first": at(middle_px - (size - GAP_PX - line_px) / 2),
         }
-        for (name, text), place, size in zip(names.items(), dodged(wanted, heights, room_px), heights, strict=True)
+        for (name, text), middle_px, size in zip(names.items(), dodged(wanted, heights, room_px), heights, strict=True)
     ]
     places = {"stroke": STROKE_PX, "gap": STROKE_PX + GAP_PX, "leading": line_px}
     named = layers("names", layout, {**axes, **channels(seen)}, names=placed, **places)
@@ -275,12 +275,12 @@ def dodged(wanted: Sequence[float], sizes: Sequence[float], room: float) -> list
 
     Neighbours that would overlap are moved together (isotonic regression, by pooling adjacent violators).
     """
-    stacked = [sum(sizes[:place]) + size / 2 for place, size in enumerate(sizes)]
+    stacked = [sum(sizes[:index]) + size / 2 for index, size in enumerate(sizes)]
     pools: list[list[float]] = []
-    for want, place in zip(wanted, stacked, strict=True):
-        pools.append([want - place])
+    for want, middle in zip(wanted, stacked, strict=True):
+        pools.append([want - middle])
         while len(pools) > 1 and fmean(pools[-2]) > fmean(pools[-1]):
             pools[-2:] = [pools[-2] + pools[-1]]
     shifts = (fmean(pool) for pool in pools for _ in pool)
     most = max(room - sum(sizes), 0.0)
-    return [place + min(max(shift, 0.0), most) for place, shift in zip(stacked, shifts, strict=True)]
+    return [middle + min(max(shift, 0.0), most) for middle, shift in zip(stacked, shifts, strict=True)]

@@ -29,9 +29,9 @@ def machine_of(submission: Submission) -> str:
     return (machine if submission.metric == "time" else kernel)(submission.machine)
 
 
-def number(one: Number, quantity: str | None = None) -> str:
+def number(measurement: Number, quantity: str | None = None) -> str:
     """The page of a number with the rows that it is made of, or its line for one quantity, a column of its table."""
-    return submission(one.id) + (f"#{quantity}" if quantity else "")
+    return submission(measurement.id) + (f"#{quantity}" if quantity else "")
 
 
 def figure(source_id: str, figure_id: str | None = None) -> str:

@@ -46,33 +46,33 @@ class EstimateRow(NamedTuple):
         return Pieces([f"{MARK} ", units.interval(self.part.cost, units.DURATION)])
 
 
-def of_case(found: Evidence, case_id: str, machines: Collection[str]) -> list[EstimateRow]:
+def of_case(evidence: Evidence, case_id: str, machines: Collection[str]) -> list[EstimateRow]:
     """The estimates of a case on those machines that measured it with no tracer; none where nobody counted it."""
-    if not found.counts_of(case_id):
+    if not evidence.counts_of(case_id):
         return []
     question = Question(probes=(ProbeQuestion(case_id, 0.0),))
     return [
         EstimateRow(part, tracer)
-        for machine in found.machines
-        if machine in machines and not found.with_tracers(machine, case_id)
-        for tracer in found.by_tracer(machine)
-        for part in rows_of(of_machine(found, machine, tracer), question)
+        for machine in evidence.machines
+        if machine in machines and not evidence.with_tracers(machine, case_id)
+        for tracer in evidence.by_tracer(machine)
+        for part in rows_of(of_machine(evidence, machine, tracer), question)
         if part.basis == "estimated"
     ]
 
 
-def cell(found: Evidence, case_id: str, machines: Collection[str], otherwise: str) -> Pieces:
+def cell(evidence: Evidence, case_id: str, machines: Collection[str], otherwise: str) -> Pieces:
     """The estimates on some machines in one cell: from the lowest low end to the highest high end; else `otherwise`."""
-    lines = of_case(found, case_id, machines)
-    ends = [end for one in lines for end in (one.part.cost.low, one.part.cost.high) if end is not None]
+    lines = of_case(evidence, case_id, machines)
+    ends = [end for row in lines for end in (row.part.cost.low, row.part.cost.high) if end is not None]
     if not ends:
         return Pieces([otherwise])
     return Pieces([f"{MARK} ", units.duration(max(0.0, min(ends))), " to ", units.duration(max(ends)), " (estimated)"])
 
 
-def write(found: Evidence) -> Iterator[Part]:
+def write(evidence: Evidence) -> Iterator[Part]:
     """How estimates are made: the times of each machine, and the errors of cases left out."""
-    fitted = models(found)
+    fitted = models(evidence)
     if not fitted.by_machine:
         yield say("Nothing is estimated: that takes cases which have both a count and a time.")
         return
@@ -95,12 +95,12 @@ def write(found: Evidence) -> Iterator[Part]:
     )
     heads = columns("machine", "instruction-time", "call-time", "breakpoint-time", "step-time", "calibrations")
     rows: list[Sequence[object]] = []
-    for machine, one in fitted.by_machine.items():
-        name = names.machine_name(found.costs[fitted.calibrated(machine, "")[0]].submission)
-        times = map(units.duration, (one.instruction_ns, one.call_ns, one.breakpoint_ns, one.step_ns))
-        rows.append((name, *times, len(one.calibrations)))
+    for machine, model in fitted.by_machine.items():
+        name = names.machine_name(evidence.costs[fitted.calibrated(machine, "")[0]].submission)
+        times = map(units.duration, (model.instruction_ns, model.call_ns, model.breakpoint_ns, model.step_ns))
+        rows.append((name, *times, len(model.calibrations)))
     yield Table(heads, rows)
-    yield _left_out(fitted, found.titles)
+    yield _left_out(fitted, evidence.titles)
     rows = []
     for kind, ratios in sorted((kind, ratios) for kind, ratios in fitted.left_out.items() if isinstance(kind, str)):
         own = fitted.ratios.get(kind)
@@ -116,7 +116,10 @@ def _left_out(fitted: Models, titles: Mapping[str, str]) -> Markup:
     for has_exceptions, which in ((False, "without any exception"), (True, "with an exception")):
         if ratio := fitted.ratios.get(has_exceptions):
             ratios, low, high = fitted.left_out[has_exceptions], ratio.low or 0.0, ratio.high or 0.0
-            inside, median = sum(low <= one <= high for one in ratios), units.quantity(ratio.value, units.TIMES)
+            inside, median = (
+                sum(low <= quotient <= high for quotient in ratios),
+                units.quantity(ratio.value, units.TIMES),
+            )
             text = "Of {} cases {}, left out with their kind, {} took {} what was estimated; the median is {}.{}"
             wide = " It is wider than a factor of two: take the interval, and not the value." if is_wide(ratio) else ""
             sentences.append(say(text, len(ratios), which, inside, _times(low, high), median, wide))
@@ -124,8 +127,10 @@ def _left_out(fitted: Models, titles: Mapping[str, str]) -> Markup:
         "An estimate has the interval of its own kind of probe in this table, or else that of all cases with an "
         "exception, or of all without."
     )
-    calibrations = (one for model in fitted.by_machine.values() for one in model.calibrations if one.ratio)
-    if most := max(calibrations, key=lambda one: one.ratio or 0.0, default=None):
+    calibrations = (
+        calibration for model in fitted.by_machine.values() for calibration in model.calibrations if calibration.ratio
+    )
+    if most := max(calibrations, key=lambda calibration: calibration.ratio or 0.0, default=None):
         case, times = links.case(most.case, titles.get(most.case, most.case)), units.quantity(most.ratio, units.TIMES)
         text = "The greatest ratio is that of {} with {}, which took {} what was estimated."
         sentences.append(say(text, case, most.tracer, times))
@@ -145,34 +150,36 @@ def answer(view: ResultView, of: CaseResults, estimated: Sequence[EstimateRow]) 
     calls = calls_of_event(of.found, of.case.id)
     answered = view.answered.replace("One event", f"One iteration of {calls} system calls") if calls else view.answered
     before, after = answered.split("{}")
-    sound = [one for one in of.measured if one.is_known and not one.faults]
-    estimates = [(one, estimate.value) for one in sound if (estimate := view.estimate(one))]
-    clear = [(one, value) for one, value in estimates if value > 0 or view.scale is units.SHARE]
-    bounded = [(one, most) for one in sound if (most := view.most(one)) is not None]
-    ends = [end for one in estimated for end in (one.part.cost.low, one.part.cost.high) if end is not None]
+    sound = [number for number in of.measured if number.is_known and not number.faults]
+    estimates = [(number, estimate.value) for number in sound if (estimate := view.estimate(number))]
+    clear = [(number, value) for number, value in estimates if value > 0 or view.scale is units.SHARE]
+    bounded = [(number, most) for number in sound if (most := view.most(number)) is not None]
+    ends = [end for row in estimated for end in (row.part.cost.low, row.part.cost.high) if end is not None]
     if clear:
-        numbers = [one for one, _ in sorted(clear, key=itemgetter(1))]
+        numbers = [number for number, _ in sorted(clear, key=itemgetter(1))]
         span = _linked(_span([value for _, value in clear], view.scale), numbers[0], numbers[-1])
-        rates = [rate.value for one in numbers if (rate := one.threshold(5))]
+        rates = [rate.value for number in numbers if (rate := number.threshold(5))]
         # Where an event has a rate that a reader chooses.
         has_rate = rates and of.suite.result_type.guides and not of.suite.factor
         slows = f" A busy thread slows by 5\u00a0% at {_span(rates, units.EVENTS)}." if has_rate else ""
         return say("{}**{}**{}{}{}", before, span, after, f" {_where(numbers)}.", slows)
     if bounded:
         at_most = f"at most {units.quantity(max(most for _, most in bounded), view.scale, 2)}"
-        end = f" {_where([one for one, _ in bounded])}: it is not distinguishable from 0."
+        end = f" {_where([number for number, _ in bounded])}: it is not distinguishable from 0."
         return say("{}**{}**{}{}", before, at_most, after, end)
     if ends:
-        machines = f"{len({one.submission.machine for one in estimated})} machines, none of which has timed it"
+        machines = f"{len({row.submission.machine for row in estimated})} machines, none of which has timed it"
         end = f", as estimated from counted instructions for {machines}."
         return say("{}**{}**{}{}", before, f"{MARK} {_span(ends, view.scale)}", after, end)
-    lossy = sorted((one for one in sound if one.cost and one.has_losses), key=lambda one: one.known_cost.value)
+    lossy = sorted(
+        (number for number in sound if number.cost and number.has_losses), key=lambda number: number.known_cost.value
+    )
     if lossy and of.suite.result_type.guides:
-        span = _linked(_span([one.known_cost.value for one in lossy], view.scale), lossy[0], lossy[-1])
+        span = _linked(_span([number.known_cost.value for number in lossy], view.scale), lossy[0], lossy[-1])
         end = f" {_where(lossy)}, with losses: a lost event costs less than one that is kept."
         return say("{}{}{}{}", before, span, after, end)
     few = "too few blocks for an interval"
-    reasons = dict.fromkeys(one.note or "; ".join(one.faults) or few for one in of.measured)
+    reasons = dict.fromkeys(number.note or "; ".join(number.faults) or few for number in of.measured)
     return escape(f"There is no answer yet: {'; '.join(reasons)}." if reasons else "")
 
 
@@ -183,34 +190,39 @@ def _span(values: Sequence[float], scale: units.Scale) -> str:
 def _linked(span: str, least: Number, most: Number) -> Markup:
     """`36 to 290 ns`, each end with its link to its number, where it is cited and made again."""
     ends = zip(span.split(" to "), (least, most), strict=False)
-    return listed((link(text, addresses.number(one)) for text, one in ends), " to ")
+    return listed((link(text, addresses.number(number)) for text, number in ends), " to ")
 
 
 def _where(measured: Sequence[Number]) -> str:
     """`on 6 virtual machines with 7 tracers`; one of either by its name."""
-    machines = list({one.submission.machine: one.submission for one in measured}.values())
-    tracers = {one.tracer: names.tool_with_version(one) for one in measured}
-    place = names.machine_name(machines[0]) if len(machines) == 1 else names.several(machines)
-    return f"on {place} with {next(iter(tracers.values())) if len(tracers) == 1 else f'{len(tracers)} tracers'}"
+    machines = list({number.submission.machine: number.submission for number in measured}.values())
+    tracers = {number.tracer: names.tool_with_version(number) for number in measured}
+    label = names.machine_name(machines[0]) if len(machines) == 1 else names.several(machines)
+    return f"on {label} with {next(iter(tracers.values())) if len(tracers) == 1 else f'{len(tracers)} tracers'}"
 
 
 def machines_chart(view: ResultView, of: CaseResults) -> list[Chart]:
     """Machines by tracers, a dot for each number that is distinguishable from 0; none of levels, or of a single dot."""
-    sound = ((one, view.estimate(one)) for one in of.measured if not one.faults)
-    drawn = [(one, value) for one, value in sound if value is not None and value.value > 0]
+    sound = ((number, view.estimate(number)) for number in of.measured if not number.faults)
+    drawn = [(number, value) for number, value in sound if value is not None and value.value > 0]
     if view.drawn is None or of.suite.factor or len(drawn) < 2:
         return []
     unit = view.scale.units[0].scale
     dots = [
-        Dot(names.machine_name(one.submission), names.tracer_name(one.tracer), value.times(1 / unit), one.tracer)
-        for one, value in drawn
+        Dot(
+            names.machine_name(number.submission),
+            names.tracer_name(number.tracer),
+            value.times(1 / unit),
+            number.tracer,
+        )
+        for number, value in drawn
     ]
-    costs, place = _span([value.value for _, value in drawn], view.scale), _where([one for one, _ in drawn])
+    costs, where = _span([value.value for _, value in drawn], view.scale), _where([number for number, _ in drawn])
     sentence = "Each dot is a tracer on a machine, with the interval of its next run, where its cost is clear."
     # What decides the cost of the case: how its probe fires, and how many calls an event is.
-    mechanisms = {mechanism_of(of.case, one) for one in of.measured} if "uprobe" in of.case.needs else set()
+    mechanisms = {mechanism_of(of.case, number) for number in of.measured} if "uprobe" in of.case.needs else set()
     how = mechanisms.pop() if len(mechanisms) == 1 else None
     calls = calls_of_event(of.found, of.case.id)
     titled = ", ".join(filter(None, (of.case.title, how, f"{calls} calls" if calls else None)))
-    title, name, page = f"{titled}: {costs} {place}", f"machines-{of.case.id}", addresses.case(of.case.id)
+    title, name, page = f"{titled}: {costs} {where}", f"machines-{of.case.id}", addresses.case(of.case.id)
     return [dot_chart(view.drawn, name, title, sentence, dots, page=page)]

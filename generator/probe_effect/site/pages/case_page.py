@@ -51,7 +51,7 @@ COUNTED_BY = {
 MEET = {True: "meet", False: "do not meet"}  # whether two intervals have a value in common
 
 
-def write(catalogue: Catalogue, found: Evidence, folder: SuiteFolder, case: Case) -> str:
+def write(catalogue: Catalogue, all_evidence: Evidence, folder: SuiteFolder, case: Case) -> str:
     suite = folder.suite
     front = {
         "title": catalogue.titles[case.id],
@@ -61,24 +61,27 @@ def write(catalogue: Catalogue, found: Evidence, folder: SuiteFolder, case: Case
         "weight": catalogue.suites.index(folder) * MOST_CASES + suite.cases.index(case) + 1,
         **citing.front(citing.cite_case(case, suite, catalogue)),
     }
-    of = CaseResults(found, suite, case, _home_first(catalogue, case.id))
+    of = CaseResults(all_evidence, suite, case, _home_first(catalogue, case.id))
     return parts.page(front, _parts(catalogue, of, folder))
 
 
 def _parts(catalogue: Catalogue, of: CaseResults, folder: SuiteFolder) -> Iterator[Part]:
-    found, suite, case, view = of.found, of.suite, of.case, view_of(of.suite)
-    estimated = case_answer.of_case(found, case.id, shown_machines(catalogue.numbers))[: case_answer.MOST_LINES]
+    all_evidence, suite, case, view = of.found, of.suite, of.case, view_of(of.suite)
+    estimated = case_answer.of_case(all_evidence, case.id, shown_machines(catalogue.numbers))[: case_answer.MOST_LINES]
     results, counted = view.sections(of), list(view.counted(suite, case, catalogue))
     (drawn, drawn_tails, drawn_costs), written = charts(catalogue, case.id), _scripts(folder, case)
-    measured, more = [part for part in results if not isinstance(part, Fold)], tested(found, case.id, of.machines)
+    measured, more = (
+        [part for part in results if not isinstance(part, Fold)],
+        tested(all_evidence, case.id, of.machines),
+    )
     yield case_answer.answer(view, of, estimated)
     yield _what(case, suite, has_untraced=view.has_untraced)
-    yield from (parts.chart(one.name) for one in drawn[:1])
+    yield from (parts.chart(chart.name) for chart in drawn[:1])
     yield Heading("Measured" if measured or not estimated else "Estimated", anchor="measured")
     if not of.measured:
         yield say("No machine has run this case yet. [Yours could be the first](/submit/).")
     yield from measured or _estimates(estimated, catalogue.titles)
-    yield " ".join(prediction.sentences(found, of.measured))
+    yield " ".join(prediction.sentences(all_evidence, of.measured))
     yield from (part for part in counted if not isinstance(part, Fold))
     yield Heading("The scripts")
     yield _how_to_run(suite, case, of.measured)
@@ -86,7 +89,7 @@ def _parts(catalogue: Catalogue, of: CaseResults, folder: SuiteFolder) -> Iterat
     yield from section(
         "In detail",
         *fold("Its other scripts", *chain.from_iterable(written[1:])),
-        *fold("Further charts", *(parts.chart(one.name) for one in drawn[1:])),
+        *fold("Further charts", *(parts.chart(chart.name) for chart in drawn[1:])),
         *(part for part in (*results, *counted) if isinstance(part, Fold)),
         *fold("What other system calls pay", *_system_calls(of)),
         *fold("Estimated", *(_estimates(estimated, catalogue.titles) if measured else [])),
@@ -103,7 +106,7 @@ def _parts(catalogue: Catalogue, of: CaseResults, folder: SuiteFolder) -> Iterat
 def _home_first(catalogue: Catalogue, case_id: str, most: int = MOST_MACHINES) -> list[Number]:
     measured, _ = shown(catalogue.numbers.of_case(case_id), catalogue.numbers, most)
     home = home_machine(catalogue.numbers)
-    return sorted(measured, key=lambda one: one.submission.machine != home)
+    return sorted(measured, key=lambda number: number.submission.machine != home)
 
 
 def _what(case: Case, suite: Suite, *, has_untraced: bool) -> Markup:
@@ -118,18 +121,22 @@ def _what(case: Case, suite: Suite, *, has_untraced: bool) -> Markup:
 def _estimates(estimated: Sequence[EstimateRow], titles: Mapping[str, str]) -> list[Part]:
     if not estimated:
         return []
-    cases = dict.fromkeys(case for one in estimated for case in one.part.cases)
-    known = say(
+    cases = dict.fromkeys(case for row in estimated for case in row.part.cases)
+    explanation = say(
         "Instructions were counted, and [what they take there](/costs/#estimates) is known from other cases: no "
         "measurement, and ranked with none."
     )
     columns = [NumberColumn(name, attrgetter(key)) for name, key in (("tracer", "tracer"), ("estimated-cost", "cost"))]
-    note = f"From {instructions.listed(names.quoted(titles.get(one, one)) for one in cases)}." if cases else ""
-    return [known, *of_machines(columns, estimated, note)]
+    note = (
+        f"From {instructions.listed(names.quoted(titles.get(case_id, case_id)) for case_id in cases)}." if cases else ""
+    )
+    return [explanation, *of_machines(columns, estimated, note)]
 
 
 def _how_to_run(suite: Suite, case: Case, measured: Sequence[Number]) -> Markup:
-    versions = [str(one) for one in sorted({one.submission.document.run.suite_version for one in measured})]
+    versions = [
+        str(number) for number in sorted({version.submission.document.run.suite_version for version in measured})
+    ]
     of_version = "The script is that of version {} of the suite; what is above was measured with {} {}."
     word = "version" if len(versions) == 1 else "versions"
     return together(
@@ -150,16 +157,16 @@ def _scripts(folder: SuiteFolder, case: Case) -> list[list[Part]]:
 
 def _system_calls(of: CaseResults) -> list[Part]:
     """A sentence for each machine and tracer: which part of the cost falls on system calls that nobody traces."""
-    said = []
+    items = []
     for machine, tracer, cost in ((at, tracer, cost) for at, own in of.costs.items() for tracer, cost in own.items()):
         if path := entry_path(of.found, (machine, tracer, of.case.id)):
             where = f"On {names.machine_name(cost.submission)}, with {names.tool_with_version(cost)}"
-            said.append(f"{where}: {sentences.calls(names.quoted(cost.title), path)}")
+            items.append(f"{where}: {sentences.calls(names.quoted(cost.title), path)}")
     why = (
         "A probe on one system call sends all of them through a longer way into the kernel. `probe-effect predict "
         "--calls` takes the number that your program makes."
     )
-    return [Items(said), say(why)] if said else []
+    return [Items(items), say(why)] if items else []
 
 
 class TailRow(NamedTuple):
@@ -174,19 +181,19 @@ class TailRow(NamedTuple):
         return self.number.tracer if self.number else "untraced"
 
     def cells(self) -> list[str]:
-        percentiles = [units.interval(one, units.DURATION) for one in self.tail.percentiles_ns]
+        percentiles = [units.interval(percentile, units.DURATION) for percentile in self.tail.percentiles_ns]
         return [*percentiles, units.duration(self.tail.longest_ns)]
 
 
 def tails(measured: Sequence[Number]) -> list[TailRow]:
     """The rows of each submission that timed single operations: the untraced one, then one for each of the numbers."""
     rows = []
-    for submission in dict.fromkeys(one.submission for one in measured):
-        own = [one for one in measured if one.submission is submission and one.key in submission.tails]
-        levels = {one.level for one in own}
+    for submission in dict.fromkeys(number.submission for number in measured):
+        own = [number for number in measured if number.submission is submission and number.key in submission.tails]
+        levels = {number.level for number in own}
         untraced = [(key, tail) for key, tail in submission.tails.items() if key.is_baseline and key.level in levels]
         rows += [TailRow(submission, None, tail) for _, tail in untraced]
-        rows += [TailRow(submission, one, submission.tails[one.key]) for one in own]
+        rows += [TailRow(submission, number, submission.tails[number.key]) for number in own]
     return rows
 
 
@@ -208,7 +215,7 @@ def _single_operations(measured: Sequence[Number], drawn: Sequence[Chart]) -> li
         "tail."
     )
     table = of_machines(columns, tails(measured), meaning)
-    return [timed, *(parts.chart(one.name) for one in drawn), *table] if table else []
+    return [timed, *(parts.chart(chart.name) for chart in drawn), *table] if table else []
 
 
 def _less(of: CaseResults) -> Iterator[Part]:
@@ -218,8 +225,10 @@ def _less(of: CaseResults) -> Iterator[Part]:
         tracer = min(costs, key=of.found.tracers.index)
         asked, rows = costs[tracer], []
         for way in alternatives(of.found, (machine, tracer, of.case.id)):
-            one, difference = way.measured, comparison.cells(way.comparison)[0]
-            rows.append((links.case(one.case, one.title), one.tracer, COST.cell(one), difference, remarks(way)))
+            number, difference = way.measured, comparison.cells(way.comparison)[0]
+            rows.append(
+                (links.case(number.case, number.title), number.tracer, COST.cell(number), difference, remarks(way))
+            )
         if rows:
             called, tool = names.quoted(asked.title), names.tool_with_version(asked)
             yield say("On {}, in place of {} with {}:", links.machine(asked.submission), called, tool)
@@ -238,11 +247,11 @@ def _put_together(of: CaseResults, titles: Mapping[str, str]) -> list[Part]:
     of_which = case.parts or ((made.probe, made.action, made.plain) if made else ())
     rows = []
     for machine in of.found.machines if of_which else ():
-        for one in checked(of.found, machine) if machine in of.machines else ():
-            if one.case == case.id:
+        for check in checked(of.found, machine) if machine in of.machines else ():
+            if check.case == case.id:
                 on = link(of.machines[machine], addresses.machine(machine))
-                times = (units.interval(time, units.DURATION) for time in (one.predicted, one.measured))
-                rows.append((on, one.tracer, *times, units.interval(one.ratio, units.TIMES), MEET[one.holds]))
+                times = (units.interval(time, units.DURATION) for time in (check.predicted, check.measured))
+                rows.append((on, check.tracer, *times, units.interval(check.ratio, units.TIMES), MEET[check.holds]))
     if not rows:
         return []
     operations = ("predicted-operation", "measured-operation", "measured-predicted")
@@ -252,37 +261,39 @@ def _put_together(of: CaseResults, titles: Mapping[str, str]) -> list[Part]:
     return [say("{}, against what was measured.", summed), table]
 
 
-def _at_rates(found: Sequence[Tested]) -> Iterator[Part]:
-    for one in (one for one in found if one.points):
-        where = (names.tool_with_version(one.cost), names.machine_name(one.cost.submission))
-        yield say("{} on {}: {}", *where, sentences.line_words(one.points))
+def _at_rates(tests: Sequence[Tested]) -> Iterator[Part]:
+    for test in (test for test in tests if test.points):
+        where = (names.tool_with_version(test.cost), names.machine_name(test.cost.submission))
+        yield say("{} on {}: {}", *where, sentences.line_words(test.points))
         rows = []
-        for point in one.points:
+        for point in test.points:
             slowdowns = (units.interval(each, units.SHARE) for each in (point.measured, point.predicted))
             rows.append((units.rate(point.rate_hz), *slowdowns, MEET[point.holds]))
         yield Table(columns("untraced-rate", "slowdown-measured", "slowdown-predicted", "meet"), rows)
 
 
-def _by_threads(found: Sequence[Tested]) -> list[Part]:
+def _by_threads(tests: Sequence[Tested]) -> list[Part]:
     rows = []
-    for one, factor in ((of, factor) for of in found for factor in of.factors):
+    for test, factor in ((of, factor) for of in tests for factor in of.factors):
         times = Pieces([units.interval(factor.factor, units.TIMES), " what it costs with one"])
-        on = links.machine(one.cost.submission), names.tool_with_version(one.cost)
+        on = links.machine(test.cost.submission), names.tool_with_version(test.cost)
         rows.append((*on, factor.threads, times))
     return [Table(columns("machine", "tracer", "threads", "thread-factor"), rows)] if rows else []
 
 
 def not_measured(measured: Sequence[Number]) -> list[str]:
     """A sentence for each reason why there is no number, with the tracers and the machines where it is so."""
-    reasons, said = (
-        grouped_by((one for one in measured if not one.is_known), lambda one: f"{one.status}: {one.note}"),
+    reasons, items = (
+        grouped_by(
+            (number for number in measured if not number.is_known), lambda number: f"{number.status}: {number.note}"
+        ),
         [],
     )
     for reason, own in reasons.items():
-        machines = instructions.listed(dict.fromkeys(names.machine_name(one.submission) for one in own))
-        tracers = instructions.listed(dict.fromkeys(names.tracer_name(one.tracer) for one in own))
-        said.append(f"{machines}, with {tracers}: {reason.rstrip('.')}.")
-    return said
+        machines = instructions.listed(dict.fromkeys(names.machine_name(number.submission) for number in own))
+        tracers = instructions.listed(dict.fromkeys(names.tracer_name(number.tracer) for number in own))
+        items.append(f"{machines}, with {tracers}: {reason.rstrip('.')}.")
+    return items
 
 
 def _published(catalogue: Catalogue, of: CaseResults, drawn: Sequence[Chart]) -> Iterator[Part]:
@@ -300,17 +311,19 @@ def _published(catalogue: Catalogue, of: CaseResults, drawn: Sequence[Chart]) ->
     if costs := list(catalogue.published(case)):
         measured = ["measured-published"] if ratios else []
         rows = [
-            links.figure(source, one) | {"measured-published": ratios.get((source.id, one.figure), "")}
-            for source, one in costs
+            links.figure(source, figure) | {"measured-published": ratios.get((source.id, figure.figure), "")}
+            for source, figure in costs
         ]
         table = Table.of_cells([*first, "published-cost", "published-baseline", *measured, last], rows)
-        pictures = (parts.chart(one.name) for one in drawn)
+        pictures = (parts.chart(chart.name) for chart in drawn)
         yield from fold("Published by others", together(say(each, "method"), ratios and say(ratio)), table, *pictures)
     with_costs, rows = {source.id for source, _ in costs}, []
-    for source, one in catalogue.published(case, are_costs=False):
+    for source, figure in catalogue.published(case, are_costs=False):
         if source.id not in with_costs:
-            text = source_page.shown(one) + (" (derived)" if one.printed is None else "")
-            rows.append(links.figure(source, one) | {"printed": Link(text, addresses.figure(source.id, one.figure))})
+            text = source_page.shown(figure) + (" (derived)" if figure.printed is None else "")
+            rows.append(
+                links.figure(source, figure) | {"printed": Link(text, addresses.figure(source.id, figure.figure))}
+            )
     if rows:
         yield from fold("Printed by others", say(each, "script"), Table.of_cells([*first, "printed", last], rows))
 
@@ -318,16 +331,16 @@ def _published(catalogue: Catalogue, of: CaseResults, drawn: Sequence[Chart]) ->
 @once
 def charts(catalogue: Catalogue, case_id: str) -> tuple[list[Chart], list[Chart], list[Chart]]:
     """The charts of a case: of its results, of single operations, and of published costs; each may be empty."""
-    found = evidence(catalogue)
-    suite, case = found.of[case_id]
-    every, few = (CaseResults(found, suite, case, _home_first(catalogue, case_id, most)) for most in MOST_DRAWN)
+    all_evidence = evidence(catalogue)
+    suite, case = all_evidence.of[case_id]
+    every, few = (CaseResults(all_evidence, suite, case, _home_first(catalogue, case_id, most)) for most in MOST_DRAWN)
     results = [*case_answer.machines_chart(view_of(suite), every), *view_of(suite).charts(few)]
     return results, tail_charts(catalogue, case), _published_chart(catalogue, case)
 
 
 def tail_charts(catalogue: Catalogue, case: Case) -> list[Chart]:
     """The share of operations that take as long or longer, on one machine; none where they were not timed."""
-    timed = [one for one in catalogue.numbers.of_case(case.id) if one.key in one.submission.tails]
+    timed = [number for number in catalogue.numbers.of_case(case.id) if number.key in number.submission.tails]
     chosen, _ = shown(timed, catalogue.numbers, 1)
     drawn = tails(chosen)
     if not drawn:

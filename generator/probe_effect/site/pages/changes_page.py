@@ -38,8 +38,10 @@ def entries(catalogue: Catalogue) -> list[Entry]:
 
 def by_day(changes: Sequence[Change], submissions: Iterable[Submission]) -> list[Entry]:
     """Some changes, newest day first; on one day those of the log before the submissions, by id."""
-    written = [Entry(one.date, one.kind, one.what, one.why, one.old, one.new) for one in reversed(changes)]
-    added = [Entry(one.date, "added", (one.id,), submission=one) for one in submissions]
+    written = [
+        Entry(change.date, change.kind, change.what, change.why, change.old, change.new) for change in reversed(changes)
+    ]
+    added = [Entry(submission.date, "added", (submission.id,), submission=submission) for submission in submissions]
     return sorted([*written, *added], key=lambda entry: entry.date, reverse=True)  # stable within a day
 
 
@@ -48,10 +50,10 @@ PAGE, FEED = "/data/changes/", "/data/changes.xml"
 
 def heading(entry: Entry) -> str:
     if entry.submission is not None:
-        one, submitter = entry.submission, entry.submission.document.submitter
-        done = "measured" if one.metric == "time" else "counted"
+        submission, submitter = entry.submission, entry.submission.document.submitter
+        done = "measured" if submission.metric == "time" else "counted"
         by = f" by {submitter.name}" if submitter.name else ""
-        return f"{entry.kind.capitalize()}: suite {one.suite}, {done} on {names.machine_name(one)}{by}"
+        return f"{entry.kind.capitalize()}: suite {submission.suite}, {done} on {names.machine_name(submission)}{by}"
     first, count = entry.what[0], len(entry.what)
     noun = "figure" if "#" in first else "source" if "/" not in first else "number" if first.count("/") > 1 else "run"
     return f"{entry.kind.capitalize()}: {f'{count} {noun}s' if count > 1 else first}"
@@ -65,9 +67,9 @@ def sentence(entry: Entry) -> str:
 
 def withdrawn(submission_id: str, catalogue: Catalogue) -> dict[str, str]:
     """Front matter `withdrawn`, which the page's header prints, where the submission is; else none."""
-    for one in catalogue.changes:
-        if one.kind == "withdrawn" and submission_id in one.what:
-            why = f"Withdrawn on {names.date_words(one.date)}: {one.why}"
+    for change in catalogue.changes:
+        if change.kind == "withdrawn" and submission_id in change.what:
+            why = f"Withdrawn on {names.date_words(change.date)}: {change.why}"
             return {"withdrawn": f"{why} No table, chart or guidance of this site has it."}
     return {}
 
@@ -122,8 +124,8 @@ def _parts(release: Release) -> Iterator[Part]:
     )
     rows = []
     for path in (release.folder / name for name in release.names):
-        said = WHAT.get(path.name) or WHAT[path.suffix]
-        rows.append((link(path.name, _address(release, path.name)), said, units.size(path.stat().st_size)))
+        meaning = WHAT.get(path.name) or WHAT[path.suffix]
+        rows.append((link(path.name, _address(release, path.name)), meaning, units.size(path.stat().st_size)))
     yield Heading("Files")
     yield Table(columns("file", "file-what", "file-size"), rows)
     yield CHECK
@@ -131,21 +133,21 @@ def _parts(release: Release) -> Iterator[Part]:
 
 def fragment(catalogue: Catalogue) -> str:
     rows = []
-    for one in reversed(catalogue.releases):
-        day, version = names.date_words(one.document.date), one.document.data_version
-        size = units.size(one.archive.stat().st_size)
-        rows.append((link(one.version, _address(one)), day, version, *held(one), size))
+    for release in reversed(catalogue.releases):
+        day, version = names.date_words(release.document.date), release.document.data_version
+        size = units.size(release.archive.stat().st_size)
+        rows.append((link(release.version, _address(release)), day, version, *held(release), size))
     heads = columns("release", "day", "data-version", "submissions", "sources", "archive")
     none = say("Nothing has been released yet; the [data](/data/) of today is on this site all the same.")
     return parts.fragment([Table(heads, rows) if rows else none])
 
 
 def current(catalogue: Catalogue) -> str:
-    said = say("There is no release yet.")
+    words = say("There is no release yet.")
     for newest in catalogue.releases[-1:]:
         day = names.date_words(newest.document.date)
-        said = say("The current release is {} of {}.", link(newest.version, _address(newest)), day)
-    return parts.fragment([said])
+        words = say("The current release is {} of {}.", link(newest.version, _address(newest)), day)
+    return parts.fragment([words])
 
 
 def _address(release: Release, file: str = "") -> str:
@@ -154,12 +156,12 @@ def _address(release: Release, file: str = "") -> str:
 
 def notes(release: Release, catalogue: Catalogue) -> str:
     """What `release` holds, and what was added, corrected and withdrawn since the one before, newest first."""
-    place = catalogue.releases.index(release)
-    before = catalogue.releases[place - 1] if place else None
+    index = catalogue.releases.index(release)
+    before = catalogue.releases[index - 1] if index else None
     # Told from the files of both releases: a run may be older than the release before, and still be new in this.
-    known = (released_changes(before), released(before, "results", 2)) if before else ((), frozenset[str]())
-    new_ids, new_changes = released(release, "results", 2) - known[1], released_changes(release)[len(known[0]) :]
-    news = by_day(new_changes, [one for one in catalogue.everything if one.id in new_ids])
+    earlier = (released_changes(before), released(before, "results", 2)) if before else ((), frozenset[str]())
+    new_ids, new_changes = released(release, "results", 2) - earlier[1], released_changes(release)[len(earlier[0]) :]
+    news = by_day(new_changes, [submission for submission in catalogue.everything if submission.id in new_ids])
     items = []
     for entry in news:
         changed = bracketed(heading(entry), entry.what[0] if entry.submission else None)

@@ -25,28 +25,28 @@ from probe_effect.store.beside_files import Figure
 WORDS: dict[str, Any] = beside(__file__, "outcomes")["time"]  # the parts of these sentences, by name
 
 
-def between_submissions(found: Comparison, called: Callable[[Submission], str] = attrgetter("id")) -> str:
+def between_submissions(pair: Comparison, called: Callable[[Submission], str] = attrgetter("id")) -> str:
     """The sentence on one case and tracer in two submissions, each as a page calls it."""
-    first, second = (called(one.submission) for one in (found.first, found.second))
-    subject = f"{instructions.subject(found.second)} with {tracer_name(found.second.tracer)}"
-    return sentence(found, subject, "in", first, second)
+    first, second = (called(number.submission) for number in (pair.first, pair.second))
+    subject = f"{instructions.subject(pair.second)} with {tracer_name(pair.second.tracer)}"
+    return sentence(pair, subject, "in", first, second)
 
 
-def sentence(found: Comparison, subject: str, place: str, first: str, second: str) -> str:
-    """`subject` has higher overhead `place` `second` than `place` `first`, by how much, and how sure that is."""
-    if found.reason:
-        return f"{subject} is not comparable between {first} and {second}: {found.reason}."
-    difference = units.interval(found.difference, units.DURATION)
-    if found.outcome == "no difference":
+def sentence(pair: Comparison, subject: str, preposition: str, first: str, second: str) -> str:
+    """`subject` has higher overhead `preposition` `second` than with `first`, by how much, and how sure that is."""
+    if pair.reason:
+        return f"{subject} is not comparable between {first} and {second}: {pair.reason}."
+    difference = units.interval(pair.difference, units.DURATION)
+    if pair.outcome == "no difference":
         return f"{subject} shows no difference between {first} and {second}: {difference}."
-    times = f", {units.interval(found.ratio, units.TIMES)} the cost" if found.ratio else ""
-    outcome = WORDS["outcomes"][found.outcome][0]
-    return f"{subject} {outcome} {place} {second} than {place} {first}: difference {difference}{times}."
+    times = f", {units.interval(pair.ratio, units.TIMES)} the cost" if pair.ratio else ""
+    outcome = WORDS["outcomes"][pair.outcome][0]
+    return f"{subject} {outcome} {preposition} {second} than {preposition} {first}: difference {difference}{times}."
 
 
-def cells(found: Comparison) -> tuple[str, str, str]:
-    ratio = units.interval(found.ratio, units.TIMES)
-    return units.interval(found.difference, units.DURATION), ratio, found.outcome
+def cells(pair: Comparison) -> tuple[str, str, str]:
+    ratio = units.interval(pair.ratio, units.TIMES)
+    return units.interval(pair.difference, units.DURATION), ratio, pair.outcome
 
 
 def summary(comparisons: Sequence[Comparison], second: str) -> str:
@@ -81,8 +81,8 @@ def ranking(measurements: Iterable[Number], where: str) -> str | None:
     ranks = ranked(measurements)
     if len(ranks) < 2:
         return None
-    first = [tracer_name(one.tracer) for one, rank in ranks if rank.first == 1]
-    last = [tracer_name(one.tracer) for one, rank in ranks if rank.last == len(ranks)]
+    first = [tracer_name(number.tracer) for number, rank in ranks if rank.first == 1]
+    last = [tracer_name(number.tracer) for number, rank in ranks if rank.last == len(ranks)]
     if len(first) == len(ranks):
         return f"On {where} the {len(ranks)} tracers show no difference: all their intervals overlap."
     lowest, highest = (
@@ -97,11 +97,11 @@ def places(measurements: Iterable[Number]) -> dict[str, str]:
     ranks = ranked(measurements)
     if len(ranks) < 2:
         return {}
-    return {one.id: " to ".join(map(str, dict.fromkeys((rank.first, rank.last)))) for one, rank in ranks}
+    return {number.id: " to ".join(map(str, dict.fromkeys((rank.first, rank.last)))) for number, rank in ranks}
 
 
-def place_of(one: Number) -> str:
-    return f"{machine_name(one.submission)}{at_level(one.level)}"
+def place_of(number: Number) -> str:
+    return f"{machine_name(number.submission)}{at_level(number.level)}"
 
 
 def _number(count: int, noun: str) -> str:
@@ -110,18 +110,20 @@ def _number(count: int, noun: str) -> str:
 
 def published_range(figures: Sequence[Figure]) -> Pieces:
     """The least and the greatest cost of `figures`, each with the mark of what it is."""
-    ordered = sorted((one for one in figures if one.cost_ns is not None), key=lambda one: float(one.cost_ns or 0))
+    ordered = sorted(
+        (figure for figure in figures if figure.cost_ns is not None), key=lambda figure: float(figure.cost_ns or 0)
+    )
     ends = [ordered[0]] if ordered[0].cost_ns == ordered[-1].cost_ns else [ordered[0], ordered[-1]]
-    marks = [DERIVED_MARK if one.cost_from == "derived" else PUBLISHED_MARK for one in ends]
-    costs = (units.duration(float(one.cost_ns or 0)) for one in ends)
+    marks = [DERIVED_MARK if figure.cost_from == "derived" else PUBLISHED_MARK for figure in ends]
+    costs = (units.duration(float(figure.cost_ns or 0)) for figure in ends)
     return Pieces.joined(map(Pieces, zip(costs, marks, strict=True)), " to ")
 
 
 def ratios(pairings: Iterable[Pairing]) -> dict[tuple[str, str], str]:
     """Source and figure to the least and the greatest ratio of what was measured here, with how many those are."""
     by_figure = {}
-    for key, own in grouped_by(pairings, lambda one: (one.source.id, one.figure.figure)).items():
-        values = [one.ratio.value for one in own]
+    for key, own in grouped_by(pairings, lambda pairing: (pairing.source.id, pairing.figure.figure)).items():
+        values = [pairing.ratio.value for pairing in own]
         span = units.span(Estimate(values[0], min(values), max(values)), units.TIMES)
         by_figure[key] = units.interval(own[0].ratio, units.TIMES) if len(own) == 1 else f"{span} ({len(own)})"
     return by_figure
@@ -129,8 +131,8 @@ def ratios(pairings: Iterable[Pairing]) -> dict[tuple[str, str], str]:
 
 def extent(orders: Sequence[Order]) -> str:
     """How many of the published costs could be measured at all, over the platforms and machines of `orders`."""
-    most = max(orders, key=lambda one: len(one.pairings))
-    ends = dict.fromkeys((min(len(one.pairings) for one in orders), len(most.pairings)))
+    most = max(orders, key=lambda order: len(order.pairings))
+    ends = dict.fromkeys((min(len(order.pairings) for order in orders), len(most.pairings)))
     here = f"{' to '.join(map(str, ends))} were measured here"
     return f"Of the {most.published} costs above 0 that it prints for a platform, {here}."
 
@@ -149,13 +151,15 @@ def rank_correlation(order: Order | CountedOrder) -> str:
 
 def correlations(orders: Iterable[Order]) -> str:
     """The least and the greatest tau of some orders, and how many have one."""
-    found = [one.correlation.tau for one in orders if one.correlation]
-    ends = dict.fromkeys(str(units.at_place(end, -2)) for end in (min(found), max(found))) if found else ()
-    return f"{' to '.join(ends)} ({len(found)})"
+    taus = [order.correlation.tau for order in orders if order.correlation]
+    ends = dict.fromkeys(str(units.at_place(end, -2)) for end in (min(taus), max(taus))) if taus else ()
+    return f"{' to '.join(ends)} ({len(taus)})"
 
 
-def tau(found: Correlation) -> str:
-    value, low, high = (end if end is None else units.at_place(end, -2) for end in (found.tau, found.low, found.high))
+def tau(correlation: Correlation) -> str:
+    value, low, high = (
+        end if end is None else units.at_place(end, -2) for end in (correlation.tau, correlation.low, correlation.high)
+    )
     return f"{value} ({low} to {high})" if low and high else f"{value}"
 
 

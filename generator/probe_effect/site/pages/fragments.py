@@ -44,28 +44,33 @@ class Listing:
         count = max(1, -(-len(self.items) // PER_PAGE))
         for number in range(1, count + 1):
             others = [
-                number if one == number else link(one, f"/{self.section}/{f'page/{one}/' if one > 1 else ''}")
-                for one in range(1, count + 1)
+                number
+                if page_number == number
+                else link(page_number, f"/{self.section}/{f'page/{page_number}/' if page_number > 1 else ''}")
+                for page_number in range(1, count + 1)
             ]
-            place = say("Page {} of {}: {}.", number, count, listed(others)) if count > 1 else None
+            pagination = say("Page {} of {}: {}.", number, count, listed(others)) if count > 1 else None
             own = self.parts(self.items[(number - 1) * PER_PAGE : number * PER_PAGE])
-            yield [*(self.first if number == 1 else ()), *own, place]
+            yield [*(self.first if number == 1 else ()), *own, pagination]
 
 
 def write_further(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
     """Path and text of each further page, for the items that the pages of sections do not have."""
-    for one in _lists(catalogue):
-        for number, shown in enumerate(one.pages(), start=1):
+    for listing in _lists(catalogue):
+        for number, shown in enumerate(listing.pages(), start=1):
             if number > 1:
-                front = {"title": f"{one.title}, page {number}", "kind": "list", "weight": PER_PAGE * 1000 + number}
-                yield f"{one.section}/page/{number}.md", page(front, shown)
+                front = {"title": f"{listing.title}, page {number}", "kind": "list", "weight": PER_PAGE * 1000 + number}
+                yield f"{listing.section}/page/{number}.md", page(front, shown)
 
 
 def _lists(catalogue: Catalogue) -> list[Listing]:
     machines = list(catalogue.numbers.machines().values())
-    by_metric = sorted(catalogue.numbers.submissions, key=lambda one: one.metric != "time")
-    drawn = [chart(one.name) for one in machine_page.charts(catalogue)] if machines else []
-    titles, changes = {one.id: one.document.title for one in catalogue.sources}, changes_page.entries(catalogue)
+    by_metric = sorted(catalogue.numbers.submissions, key=lambda submission: submission.metric != "time")
+    drawn = [chart(drawing.name) for drawing in machine_page.charts(catalogue)] if machines else []
+    titles, changes = (
+        {source.id: source.document.title for source in catalogue.sources},
+        changes_page.entries(catalogue),
+    )
     return [
         Listing("machines.md", "machines", "Machines", machines, _machines, drawn),
         Listing("results.md", "results", "Results", by_metric, _results),
@@ -81,10 +86,14 @@ def _machines(machines: Sequence[Sequence[Submission]]) -> list[Part]:
         many, runs = is_hosted(shown.machine), len(submissions)
         baseline: object = units.duration(shown.baseline.value if shown.baseline else None)
         if many and shown.baseline:
-            alike = [one.baseline.value for one in submissions if one.baseline and one.suite == shown.suite]
+            alike = [
+                submission.baseline.value
+                for submission in submissions
+                if submission.baseline and submission.suite == shown.suite
+            ]
             baseline = Pieces.joined(dict.fromkeys(units.duration(end, 2) for end in (min(alike), max(alike))), " to ")
         kind = say("{}{}", parts.tier(newest.document), say(", {} runs", runs) if many and runs > 1 else "")
-        suites = len({one.suite for one in submissions})
+        suites = len({submission.suite for submission in submissions})
         floor = units.duration(shown.noise_floor_ns, 2)
         rows.append((links.machine(newest), kind, newest.date, suites, baseline, floor, shown.grade))
     heads = columns("machine", "kind", "newest-run", "suites-run", "baseline", "noise-floor", "grade")
@@ -92,13 +101,19 @@ def _machines(machines: Sequence[Sequence[Submission]]) -> list[Part]:
 
 
 def _results(submissions: Sequence[Submission]) -> Iterator[Part]:
-    for metric, some in grouped_by(submissions, lambda one: one.metric).items():
+    for metric, some in grouped_by(submissions, lambda submission: submission.metric).items():
         is_time = metric == "time"
         yield Heading("Times" if is_time else "Instructions")
         rows = []
-        for one in some:
-            cases = sum(number.cost is not None for number in one.numbers)
-            row = (links.run(one), links.machine(one), links.suite(one.suite), cases, one.grade)
+        for submission in some:
+            cases = sum(number.cost is not None for number in submission.numbers)
+            row = (
+                links.run(submission),
+                links.machine(submission),
+                links.suite(submission.suite),
+                cases,
+                submission.grade,
+            )
             rows.append(row if is_time else row[:-1])
         yield Table(columns("run", "machine", "suite", "cases", *(["grade"] if is_time else [])), rows)
     if not submissions:
@@ -107,26 +122,26 @@ def _results(submissions: Sequence[Submission]) -> Iterator[Part]:
 
 def _files(some: Sequence[Submission | PublishedSource]) -> list[Part]:
     rows: list[Sequence[object]] = []
-    for one in some:
-        if isinstance(one, Submission):
-            rows.append((say("{}, {}", names.machine_name(one), one.files.folder.name), links.raw_files(one)))
+    for entry in some:
+        if isinstance(entry, Submission):
+            rows.append((say("{}, {}", names.machine_name(entry), entry.files.folder.name), links.raw_files(entry)))
         else:
-            rows.append((one.document.title, source_files(one)))
+            rows.append((entry.document.title, source_files(entry)))
     return [Table(columns("file-what", "files"), rows)]
 
 
 def _conditions() -> Table:
     does = {"refuses": "begins nothing without `--anyway`", "says": "says so, and records it", "records": "records it"}
     rows = []
-    for name, one in CONDITIONS.items():
-        check = f"{one.fault}: its times lead nothing" if one.fault else "nothing"
-        rows.append((name, one.seen or f"/{one.file}", one.why, safe(does[one.measure]), check))
+    for name, condition in CONDITIONS.items():
+        check = f"{condition.fault}: its times lead nothing" if condition.fault else "nothing"
+        rows.append((name, condition.seen or f"/{condition.file}", condition.why, safe(does[condition.measure]), check))
     heads = ("condition", "condition-seen", "condition-why", "condition-measure", "condition-check")
     return Table(columns(*heads), rows)
 
 
 def _changes(entries: Sequence[changes_page.Entry], titles: Mapping[str, str]) -> Iterator[Part]:
-    for day, some in grouped_by(entries, lambda one: one.date).items():
+    for day, some in grouped_by(entries, lambda change: change.date).items():
         items = []
         for entry in some:
             heading, are_several = changes_page.heading(entry), len(entry.what) > 1
@@ -139,38 +154,40 @@ def _changes(entries: Sequence[changes_page.Entry], titles: Mapping[str, str]) -
 
 
 def write_all(catalogue: Catalogue) -> dict[str, str]:
-    caps = [("a submission", one) for one in OF_SUBMISSION] + [("a case", one) for one in OF_CASE]
-    figures = ((source, one) for source in catalogue.sources for one in source.figures)
-    costs = [links.figure(source, one) for source, one in figures if one.cost_ns is not None and not one.case]
+    caps = [("a submission", rule) for rule in OF_SUBMISSION] + [("a case", rule) for rule in OF_CASE]
+    figures = ((source, figure) for source in catalogue.sources for figure in source.figures)
+    costs = [
+        links.figure(source, figure) for source, figure in figures if figure.cost_ns is not None and not figure.case
+    ]
     published = "source what published-cost published-baseline figure-grade".split()
-    newest, runs = catalogue.numbers.machines(), [one.suite for one in catalogue.numbers.submissions]
+    newest, runs = catalogue.numbers.machines(), [submission.suite for submission in catalogue.numbers.submissions]
     apart = [
-        (links.machine(newest[machine][0]), f"{one.factor:.2f}", one.cases)
-        for machine, one in distances(catalogue.numbers).items()
+        (links.machine(newest[machine][0]), f"{distance.factor:.2f}", distance.cases)
+        for machine, distance in distances(catalogue.numbers).items()
     ]
     rows = [
-        (links.suite(one.id, one.title), one.question, len(one.cases), runs.count(one.id))
-        for one in (folder.suite for folder in first_suite_first(catalogue))
+        (links.suite(suite.id, suite.title), suite.question, len(suite.cases), runs.count(suite.id))
+        for suite in (folder.suite for folder in first_suite_first(catalogue))
     ]
     suites = Table(columns("suite", "question", "cases", ("run", "Runs")), rows)
     made: dict[str, Iterable[Part]] = {
         "all-costs": _all_costs(catalogue),
         "bands": [
-            Table(columns("band", "band-deed"), [(one.range, one.recommendation) for one in BANDS]),
+            Table(columns("band", "band-deed"), [(band.range, band.recommendation) for band in BANDS]),
             "Where an interval covers several bands, act by the worst of them.",
         ],
         "dictionary": _dictionary(),
         "distances": [Table(columns("machine", "distance", "shared-cases"), apart)],
         "estimates": case_answer.write(evidence(catalogue)),
         "conditions": [_conditions()],
-        "grades": [Table(columns("cap", "of-what", "rule"), [(one.cap, of, one.words) for of, one in caps])],
+        "grades": [Table(columns("cap", "of-what", "rule"), [(rule.cap, of, rule.words) for of, rule in caps])],
         "published-costs": [Table.of_cells(published, costs)],
         "sources": [_sources(catalogue)],
         "suites": [suites if catalogue.suites else "There is no suite."],
         "wanted": _wanted(catalogue),
     }
     texts = {f"{name}.md": fragment(parts) for name, parts in made.items()}
-    return texts | {one.fragment: fragment(next(one.pages())) for one in _lists(catalogue)}
+    return texts | {listing.fragment: fragment(next(listing.pages())) for listing in _lists(catalogue)}
 
 
 def _all_costs(catalogue: Catalogue) -> Iterator[Part]:
@@ -182,19 +199,19 @@ def _all_costs(catalogue: Catalogue) -> Iterator[Part]:
     if len(suites) > 1:
         yield Heading("Other costs")
         yield say("Each of the other [suites](/suites/) has such a table:")
-        yield Items([links.suite(one.id, one.title) for one in suites[1:]])
+        yield Items([links.suite(other.id, other.title) for other in suites[1:]])
 
 
 def case_table(folder: SuiteFolder, catalogue: Catalogue, *, has_scripts: bool = False) -> Table:
     """The cases of a suite: what each took on all machines, or may cost by its count, and what others printed."""
-    suite, found, machines, rows = folder.suite, evidence(catalogue), shown_machines(catalogue.numbers), []
+    suite, all_costs, machines, rows = folder.suite, evidence(catalogue), shown_machines(catalogue.numbers), []
     for case in suite.cases:
         measured, published = view_of(suite).range_of(case, catalogue.numbers), list(catalogue.published(case.id))
         if isinstance(measured, str) and suite.result_type.guides:
-            measured = case_answer.cell(found, case.id, machines, "published only †" if published else measured)
-        excerpts, printed = sum(one.from_excerpt for one, _ in published), [figure for _, figure in published]
-        known = say(" ({}{})", len(printed), say(", {} from excerpts", excerpts) if excerpts else "")
-        range_printed = Pieces([*comparison.published_range(printed), known]) if printed else ""
+            measured = case_answer.cell(all_costs, case.id, machines, "published only †" if published else measured)
+        excerpts, printed = sum(source.from_excerpt for source, _ in published), [figure for _, figure in published]
+        count_words = say(" ({}{})", len(printed), say(", {} from excerpts", excerpts) if excerpts else "")
+        range_printed = Pieces([*comparison.published_range(printed), count_words]) if printed else ""
         probe = ", ".join(filter(None, (case.probe, names.only_on(case))))
         scripts = [scripts_of(folder, case)] if has_scripts else []
         rows.append((links.case(case.id, case.title), measured, range_printed, probe, case.action, *scripts))
@@ -204,15 +221,15 @@ def case_table(folder: SuiteFolder, catalogue: Catalogue, *, has_scripts: bool =
 
 def _dictionary() -> Iterator[Part]:
     yield Heading("Tables of this site")
-    of_site = [(Link(one.label, f"#={one.id}"), one.meaning, one.unit) for one in parts.COLUMNS.values()]
+    of_site = [(Link(column.label, f"#={column.id}"), column.meaning, column.unit) for column in parts.COLUMNS.values()]
     yield Table(columns("column", "meaning", "unit"), of_site)
     for name, own in TABLES.items():
         rows = []
-        for one in own:
-            kind = f"{one.kind}, required" if one.required else one.kind
-            choices = say(" One of {}.", ", ".join(one.choices)) if one.choices else ""
-            place = Link(one.name, f"#={name.split('.')[0]}.{one.name}")
-            rows.append((place, kind, Pieces([one.text.replace("`", ""), choices])))
+        for column in own:
+            kind = f"{column.kind}, required" if column.required else column.kind
+            choices = say(" One of {}.", ", ".join(column.choices)) if column.choices else ""
+            column_link = Link(column.name, f"#={name.split('.')[0]}.{column.name}")
+            rows.append((column_link, kind, Pieces([column.text.replace("`", ""), choices])))
         yield Heading(name)
         yield Table(columns("column", "data-kind", "meaning"), rows)
     yield Heading("machine.json")
@@ -222,16 +239,19 @@ def _dictionary() -> Iterator[Part]:
 
 def _sources(catalogue: Catalogue) -> Table:
     rows = []
-    for one in best_known_first(catalogue):
-        document = one.document
+    for source in best_known_first(catalogue):
+        document = source.document
         by = "" if document.author == parts.NOT_STATED else say("{}, ", parts.source_label(document))
-        what = say("{}, {}{}", link(document.title, addresses.figure(one.id)), by, document.kind)
-        known, counts = READ[document.read].split(":")[0], map(units.count, (len(one.figures), len(document.findings)))
+        what = say("{}, {}{}", link(document.title, addresses.figure(source.id)), by, document.kind)
+        reading, counts = (
+            READ[document.read].split(":")[0],
+            map(units.count, (len(source.figures), len(document.findings))),
+        )
         each = [
             Pieces([units.duration(base_ns), say(" ({})", platform) if platform else ""])
-            for platform, base_ns in baselines(one).items()
+            for platform, base_ns in baselines(source).items()
         ]
-        rows.append((what, known, *counts, Pieces.joined(each, "; ")))
+        rows.append((what, reading, *counts, Pieces.joined(each, "; ")))
     return Table(columns("source", "known", "figures", "disagreements", "source-baseline"), rows)
 
 
@@ -247,17 +267,18 @@ def _wanted(catalogue: Catalogue) -> Iterator[Part]:
         return f"{minutes[name]}{units.GAP}min" if name in minutes else ""
 
     def cases(some: Iterable[Case]) -> Markup:
-        return listed(links.case(one.id, catalogue.titles[one.id]) for one in some)
+        return listed(links.case(case.id, catalogue.titles[case.id]) for case in some)
 
     if kinds:
         yield Heading("Machines")
         heads = columns("machine", "lacking-cases", "lacking-first", "begin-with", "run-minutes")
         rows: list[Sequence[object]] = [
-            (one.words, one.number, one.number_first or "", suite(one.suite), taking(one.suite)) for one in kinds
+            (lacking.words, lacking.number, lacking.number_first or "", suite(lacking.suite), taking(lacking.suite))
+            for lacking in kinds
         ]
         yield Table(heads, rows)
-        alike = grouped_by((one for one in kinds if one.probes), lambda one: tuple(one.probes))
-        first = sorted((probes, "; ".join(one.words for one in own)) for probes, own in alike.items())
+        alike = grouped_by((kind for kind in kinds if kind.probes), lambda kind: tuple(kind.probes))
+        first = sorted((probes, "; ".join(kind.words for kind in own)) for probes, own in alike.items())
         items = [say("{}: {}.", words, ", ".join(probes).replace("-", " ")) for probes, words in first]
         yield from parts.fold("Which probes would be timed there for the first time", Items(items))
     if untimed:

@@ -38,8 +38,10 @@ MAX_ROWS = 24  # the rows of a suite that a chapter shows; the rest is on the su
 
 def write_all(catalogue: Catalogue) -> dict[str, str]:
     """Fragment file name to Markdown, among them `suites/<suite>.md` and `kernels/<case>.md` for those with results."""
-    found = home_numbers(catalogue.numbers).values()
-    made = {f"suites/{one.suite.id}.md": _suite(one.suite, found) for one in catalogue.suites}
+    numbers = home_numbers(catalogue.numbers).values()
+    made = {
+        f"suites/{suite_folder.suite.id}.md": _suite(suite_folder.suite, numbers) for suite_folder in catalogue.suites
+    }
     for folder in catalogue.suites:
         for case in folder.suite.cases if folder.suite.result_type.guides else ():
             made[f"kernels/{case.id}.md"] = _kernels(folder.suite, case.id, catalogue)
@@ -53,25 +55,28 @@ def _versions(catalogue: Catalogue) -> list[Part]:
 
     From the machine that measured most versions of one tool in one run, and there most cases.
     """
-    sets = [tracers for one in catalogue.timed for tracers in _versions_in(one)]
+    sets = [tracers for run in catalogue.timed for tracers in _versions_in(run)]
     versions = max(sets, key=len, default=())
-    machines = grouped_by((one for one in catalogue.timed if versions in _versions_in(one)), lambda one: one.machine)
+    machines = grouped_by((run for run in catalogue.timed if versions in _versions_in(run)), lambda run: run.machine)
     compared = []
-    for submission in max(machines.values(), key=lambda some: sum(len(one.cases) for one in some), default=()):
+    for submission in max(machines.values(), key=lambda some: sum(len(run.cases) for run in some), default=()):
         for case in submission.cases.values():
-            numbers = [one for tracer in versions for one in case if one.tracer == tracer and one.leads]
+            numbers = [number for tracer in versions for number in case if number.tracer == tracer and number.leads]
             if len(numbers) == len(versions) > 1:
                 compared.append((numbers, compare(numbers[-1], numbers[0])))
     clear = [numbers for numbers, difference in compared if difference.is_clear]
     if not clear:
         return ["No two versions of a tool were measured in turns yet."]
-    heads = [of_data("Case", "left"), *(of_data(names.tool_with_version(one)) for one in clear[0])]
+    heads = [of_data("Case", "left"), *(of_data(names.tool_with_version(number)) for number in clear[0])]
     rows = []
     for numbers in clear:
-        losses = (f", {units.percent(one.event.loss_ratio, 2)} lost" if one.event.loss_ratio else "" for one in numbers)
-        cells = (Pieces([COST.cell(one), loss]) for one, loss in zip(numbers, losses, strict=True))
+        losses = (
+            f", {units.percent(number.event.loss_ratio, 2)} lost" if number.event.loss_ratio else ""
+            for number in numbers
+        )
+        cells = (Pieces([COST.cell(number), loss]) for number, loss in zip(numbers, losses, strict=True))
         rows.append([links.case(numbers[0].case, numbers[0].title), *cells])
-    said = say(
+    note = say(
         "Measured in turns on {}. Between the oldest and the newest version {} further cases do not differ by more "
         "than their intervals. Of {} equal pairs {} would differ by chance.",
         links.machine(clear[0][0].submission),
@@ -79,33 +84,40 @@ def _versions(catalogue: Catalogue) -> list[Part]:
         len(compared),
         units.significant(expected_by_chance(difference for _, difference in compared), 2),
     )
-    return [Table(heads, rows), said]
+    return [Table(heads, rows), note]
 
 
 def _versions_in(submission: Submission) -> list[tuple[str, ...]]:
     """For each tool that a submission has in several versions, their tracer ids, the newest version first."""
-    tracers = {one.tracer: release_numbers(one.tool_version or "") for one in submission.numbers if one.is_sound}
+    tracers = {
+        number.tracer: release_numbers(number.tool_version or "") for number in submission.numbers if number.is_sound
+    }
     tools = grouped_by(sorted(tracers, key=tracers.__getitem__, reverse=True), names.tool_of)
     return [tuple(some) for some in tools.values() if len(some) > 1]
 
 
-def _suite(suite: Suite, found: Iterable[Number]) -> list[Part]:
+def _suite(suite: Suite, numbers: Iterable[Number]) -> list[Part]:
     """The newest results of a suite on the machine that stands for all; nothing where nobody has any."""
-    of_suite = [one for one in found if one.submission.suite == suite.id]
-    own = [one for one in of_suite if one.submission.machine == of_suite[0].submission.machine]
+    of_suite = [number for number in numbers if number.submission.suite == suite.id]
+    own = [number for number in of_suite if number.submission.machine == of_suite[0].submission.machine]
     if not own:
         return []
-    order, view = {case.id: place for place, case in enumerate(suite.cases)}, view_of(suite)
+    order, view = {case.id: index for index, case in enumerate(suite.cases)}, view_of(suite)
     apart = suite.levels if view.scale is units.SHARE else ()  # builds of one program are compared at each level
-    own.sort(key=lambda one: (apart.index(one.level) if one.level in apart else 0, order.get(one.case, len(order))))
-    has_levels = any(one.level is not None for one in own)
+    own.sort(
+        key=lambda number: (
+            apart.index(number.level) if number.level in apart else 0,
+            order.get(number.case, len(order)),
+        )
+    )
+    has_levels = any(number.level is not None for number in own)
     level = [column("level", suite.factor.title if suite.factor else None)] if has_levels else []
-    heads = [column("case"), *level, column("tracer"), *(one.head for one in view.guide)]
+    heads = [column("case"), *level, column("tracer"), *(number_column.head for number_column in view.guide)]
     rows = []
-    for one in own[:MAX_ROWS]:
-        cells = (figure.cell(one) if figure.words(one) != units.MISSING else "" for figure in view.guide)
-        case = links.case(one.case, one.title)
-        rows.append([case, *(one.level or "" for _ in level), names.tool_with_version(one), *cells])
+    for number in own[:MAX_ROWS]:
+        cells = (figure.cell(number) if figure.words(number) != units.MISSING else "" for figure in view.guide)
+        case = links.case(number.case, number.title)
+        rows.append([case, *(number.level or "" for _ in level), names.tool_with_version(number), *cells])
     more = f", whose page has {len(own) - MAX_ROWS} more" if len(own) > MAX_ROWS else ""
     where = links.machine(own[0].submission), links.suite(suite.id, suite.title)
     return [Table(heads, rows), say("Measured on {}, suite {}{}.", *where, more)]
@@ -113,18 +125,20 @@ def _suite(suite: Suite, found: Iterable[Number]) -> list[Part]:
 
 def _kernels(suite: Suite, case_id: str, catalogue: Catalogue) -> list[Part]:
     tables: list[Part] = []
-    for found in matrices_of_case(catalogue, suite, case_id):
+    for matrix in matrices_of_case(catalogue, suite, case_id):
         rows = []
-        for row, tracer in product(found.rows, found.tracers):
-            counts = [instructions.cell(one) if one and one.is_sound else "" for one in found.line(row, tracer)]
+        for row, tracer in product(matrix.rows, matrix.tracers):
+            counts = [
+                instructions.cell(number) if number and number.is_sound else "" for number in matrix.line(row, tracer)
+            ]
             if any(counts):
                 rows.append([bracketed(instructions.short(tracer), names.level(row.level)), *counts])
-        architecture = of_data(names.architecture(found.architecture), "left")
-        heads = (architecture, *map(of_data, kernel_names(found.kernels).values()))
+        architecture = of_data(names.architecture(matrix.architecture), "left")
+        heads = (architecture, *map(of_data, kernel_names(matrix.kernels).values()))
         tables += [Table(heads, rows)] if rows else []
     case = links.case(case_id, catalogue.titles.get(case_id, case_id))
-    said = say("Instructions that one event adds, {}, [counted in emulated machines](/kernels/): no times.", case)
-    return [*tables, said] if tables else []
+    sentence = say("Instructions that one event adds, {}, [counted in emulated machines](/kernels/): no times.", case)
+    return [*tables, sentence] if tables else []
 
 
 STATIC = {"Kernel": "21-raw-tracepoint 04-tracepoint-entry", "Program": "04-usdt-enabled"}
@@ -144,22 +158,24 @@ def charts(catalogue: Catalogue) -> list[Chart]:
     reference = reference_submission(catalogue.numbers)
     if reference is None:
         return []
-    found, machine, dots = evidence(catalogue), reference.machine, []
-    tracers = sorted(found.by_tracer(machine), key=lambda one: -len(list(_parts(found, machine, [one]))))
-    known = list(_parts(found, machine, tracers))
-    for place, kind, part in known:
+    all_evidence, machine, dots = evidence(catalogue), reference.machine, []
+    tracers = sorted(
+        all_evidence.by_tracer(machine), key=lambda tracer: -len(list(_parts(all_evidence, machine, [tracer])))
+    )
+    rows = list(_parts(all_evidence, machine, tracers))
+    for location, kind, part in rows:
         name = part.title or part.name
-        for one in part.added[:1]:
-            case = found.case_of[one.case]
+        for number in part.added[:1]:
+            case = all_evidence.case_of[number.case]
             # A probe of a user's function, with what the kernel does with its first instruction.
-            how = mechanism_of(case, one) if "uprobe" in case.needs else None
-            name = f"{one.title}, {how}" if how else one.title
-        dots.append(Dot(f"{place}: {name}", f"{kind}, {KINDS[part.basis]}", part.cost))
+            how = mechanism_of(case, number) if "uprobe" in case.needs else None
+            name = f"{number.title}, {how}" if how else number.title
+        dots.append(Dot(f"{location}: {name}", f"{kind}, {KINDS[part.basis]}", part.cost))
     if not dots:
         return []
     where = names.machine_name(reference)
     series = [f"{kind}, {basis}" for kind in ("static", "dynamic") for basis in KINDS.values()]
-    title = f"Static and dynamic probes{finding([part for _, _, part in known])}, on {where}"
+    title = f"Static and dynamic probes{finding([part for _, _, part in rows])}, on {where}"
     sentence = (
         f"What one event adds, mostly with {tracers[0]}: in the kernel with an empty action, in programs with a count. "
         "A raw tracepoint is that of all system calls."
@@ -167,19 +183,19 @@ def charts(catalogue: Catalogue) -> list[Chart]:
     return [cost_chart("static-and-dynamic", title, sentence, dots, series=series, page="/guide/probes/")]
 
 
-def _parts(found: Evidence, machine: str, tracers: list[str]) -> Iterator[tuple[str, str, CostRow]]:
+def _parts(all_costs: Evidence, machine: str, tracers: list[str]) -> Iterator[tuple[str, str, CostRow]]:
     """Place and kind of each probe with its cost: by the first tracer that measured it, else by one that is known."""
-    for place, kind in product(STATIC, ("static", "dynamic")):
-        for case in (STATIC if kind == "static" else DYNAMIC)[place].split():
-            every = (of_case(found, case, machine, tracer) for tracer in tracers)
-            known = [part for part in every if part and part.basis in KINDS]
-            if known:
-                yield place, kind, min(known, key=lambda part: part.basis != "measured")
+    for location, kind in product(STATIC, ("static", "dynamic")):
+        for case in (STATIC if kind == "static" else DYNAMIC)[location].split():
+            every = (of_case(all_costs, case, machine, tracer) for tracer in tracers)
+            rows = [part for part in every if part and part.basis in KINDS]
+            if rows:
+                yield location, kind, min(rows, key=lambda part: part.basis != "measured")
 
 
-def finding(known: list[CostRow]) -> str:
+def finding(rows: list[CostRow]) -> str:
     """How much more the most expensive way costs, where the two were measured in one run and differ."""
-    costs = {part.name: part for part in known if part.basis == "measured"}
+    costs = {part.name: part for part in rows if part.basis == "measured"}
     first, second = (costs.get(case) for case in COMPARED)
     if not first or not second or first.added[0].submission is not second.added[0].submission:
         return ""
@@ -204,16 +220,21 @@ TWINS = ("per-event", "usdt")  # suites whose pairs are shown; `user-probes` ask
 
 
 def _rates(catalogue: Catalogue) -> Iterator[Part]:
-    counted, found = event_rates(catalogue), evidence(catalogue)
+    counted, all_costs = event_rates(catalogue), evidence(catalogue)
     if not counted:
         yield say("No machine has counted events of real programs yet: `probe-effect measure programs` does.")
         return
-    programs = dict.fromkeys(one.level for own in counted.values() for one in own)
-    by_kind = [{one.level: one for one in own} for own in counted.values()]
+    programs = dict.fromkeys(number.level for own in counted.values() for number in own)
+    by_kind = [{number.level: number for number in own} for own in counted.values()]
     rows: list[Sequence[object]] = []
     for program in programs:
         numbers = (kind.get(program) for kind in by_kind)
-        rows.append((program, *(links.number(one, "cost", units.rate(rate_hz(one))) if one else "" for one in numbers)))
+        rows.append(
+            (
+                program,
+                *(links.number(number, "cost", units.rate(rate_hz(number))) if number else "" for number in numbers),
+            )
+        )
     yield Table([*columns("program"), *map(of_data, counted)], rows)
     first = next(iter(counted.values()))[0]
     yield say(
@@ -226,14 +247,14 @@ def _rates(catalogue: Catalogue) -> Iterator[Part]:
         names.tool_with_version(first),
     )
     rows = []
-    for title, (one, *_) in counted.items():
-        like = found.case_of[one.case].like
-        cost = found.costs.get((one.submission.machine, one.tracer, like)) if like else None
-        estimate = slowdown_at(cost.known_cost, rate_hz(one)) if cost else None
+    for title, (number, *_) in counted.items():
+        like = all_costs.case_of[number.case].like
+        cost = all_costs.costs.get((number.submission.machine, number.tracer, like)) if like else None
+        estimate = slowdown_at(cost.known_cost, rate_hz(number)) if cost else None
         slowdown = units.interval(estimate, units.SHARE) if estimate else ""
         band = BANDS[places(estimate)[1]].range if estimate else ""  # by its upper end
-        took = links.number(one, "cost", parts.slowdown(one))
-        rows.append((links.case(one.case, title), one.level, units.rate(rate_hz(one)), slowdown, band, took))
+        took = links.number(number, "cost", parts.slowdown(number))
+        rows.append((links.case(number.case, title), number.level, units.rate(rate_hz(number)), slowdown, band, took))
     most_in, predicted = ("program", "Most of them in"), ("predicted", "Rate × cost of counting one")
     yield Table(columns("event", most_in, "event-rate", predicted, ("band", "Band"), "slowdown-of-program"), rows)
     yield say(
@@ -247,19 +268,23 @@ def event_rates(catalogue: Catalogue) -> dict[str, list[Number]]:
 
     All are from one machine: that of most of the numbers that pages quote.
     """
-    counted = [one for one in home_numbers(catalogue.numbers).values() if one.case in EVENTS and one.baseline]
-    machines = [one.submission.machine for one in counted]
-    own = sorted((one for one in counted if one.submission.machine == mode(machines)), key=rate_hz, reverse=True)
+    counted = [
+        number for number in home_numbers(catalogue.numbers).values() if number.case in EVENTS and number.baseline
+    ]
+    machines = [number.submission.machine for number in counted]
+    own = sorted(
+        (number for number in counted if number.submission.machine == mode(machines)), key=rate_hz, reverse=True
+    )
     by_event = {}
     for case, title in EVENTS.items():
-        if tools := [one.tracer for one in own if one.case == case]:
-            by_event[title] = [one for one in own if one.case == case and one.tracer == min(tools)]
+        if tools := [number.tracer for number in own if number.case == case]:
+            by_event[title] = [number for number in own if number.case == case and number.tracer == min(tools)]
     return by_event
 
 
-def rate_hz(one: Number) -> float:
+def rate_hz(number: Number) -> float:
     """Events in a second of the untraced program; 0 where it made none."""
-    return units.NS_PER_SECOND / one.baseline.value if one.baseline and one.baseline.value else 0.0
+    return units.NS_PER_SECOND / number.baseline.value if number.baseline and number.baseline.value else 0.0
 
 
 def _languages(catalogue: Catalogue) -> Iterator[Part]:
@@ -287,9 +312,9 @@ def _languages(catalogue: Catalogue) -> Iterator[Part]:
             for tool, language in LANGUAGES.items():
                 run = say("{} {}", language, script(f"{folder.suite.id}/{scripts[tool].name}", "line"))
                 time: object = ""
-                if one := times.get(tool):
-                    text = units.value(one.cost, units.DURATION) if one.is_clear else parts.cost(one)
-                    time = links.number(one, "cost", text)
+                if number := times.get(tool):
+                    text = units.value(number.cost, units.DURATION) if number.is_clear else parts.cost(number)
+                    time = links.number(number, "cost", text)
                 rows.append((question, run, time, links.count(counts.get(tool)), theirs[tool]))
                 question = Markup("the same")
     if not rows:
@@ -299,7 +324,7 @@ def _languages(catalogue: Catalogue) -> Iterator[Part]:
     yield Table(columns(*heads), rows)
     of_time = "*Time*: of one event on {}, with {} and {}, in runs of their own; the interval is behind the link."
     of_counts = "*Instructions*: of one event, counted under Linux {}, with {} and {}."
-    kernels, tools = (one.submission.document.system.kernel_release for one in counted), names.tool_with_version
+    kernels, tools = (number.submission.document.system.kernel_release for number in counted), names.tool_with_version
     yield together(
         timed and say(of_time, links.machine(timed[0].submission), *map(tools, timed)),
         counted and say(of_counts, next(kernels), *map(tools, counted)),
@@ -310,8 +335,10 @@ def _languages(catalogue: Catalogue) -> Iterator[Part]:
 
 def of_both(numbers: Sequence[Number]) -> dict[str, Number]:
     """Tool to its number, of the newest machine that has both; of several versions the first by name."""
-    for own in grouped_by((one for one in numbers if one.leads), lambda one: one.submission.machine).values():
-        by_tool = grouped_by(sorted(own, key=lambda one: one.tracer), lambda one: names.tool_of(one.tracer))
+    for own in grouped_by(
+        (number for number in numbers if number.leads), lambda number: number.submission.machine
+    ).values():
+        by_tool = grouped_by(sorted(own, key=lambda number: number.tracer), lambda number: names.tool_of(number.tracer))
         if by_tool.keys() >= LANGUAGES.keys():
             return {tool: by_tool[tool][0] for tool in LANGUAGES}
     return {}

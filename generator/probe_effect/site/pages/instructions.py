@@ -24,9 +24,9 @@ from probe_effect.store.suite_file import Suite
 FLAG = "†"
 
 
-def count(found: Estimate | None) -> str:
+def count(estimate: Estimate | None) -> str:
     """Instructions, with the range of the runs where it shows."""
-    return units.spread(found, units.INSTRUCTIONS)
+    return units.spread(estimate, units.INSTRUCTIONS)
 
 
 def added(case: Number) -> str:
@@ -34,9 +34,9 @@ def added(case: Number) -> str:
     return _flagged(case, count(case.cost))
 
 
-def cell(one: Number | None) -> str:
+def cell(number: Number | None) -> str:
     """A count in a table of many, in whole instructions; empty where nobody ran it."""
-    return "" if one is None else _flagged(one, _whole(one.cost))
+    return "" if number is None else _flagged(number, _whole(number.cost))
 
 
 CERTAIN = {"bisected": "Bisected", "read": "Read in the source", "inferred": "Inferred", "unknown": "Cause unknown"}
@@ -44,10 +44,10 @@ MADE = {"trap": "by a trap", "jump": "by a jump in its place", "ftrace": "by a c
 """How sure a cause is, and how the kernel makes a kprobe."""
 
 
-def made(one: Number | None) -> str:
+def made(number: Number | None) -> str:
     """A count in a table of many, with how the kernel made the kprobes of the case."""
-    mechanism = one.count.mechanism if one is not None else None
-    return f"{cell(one)}, {mechanism}" if mechanism else cell(one)
+    mechanism = number.count.mechanism if number is not None else None
+    return f"{cell(number)}, {mechanism}" if mechanism else cell(number)
 
 
 LIMIT = units.stated(REPEATABILITY_LIMIT_RATIO, units.SHARE)  # the change from which on two counts differ
@@ -57,23 +57,23 @@ def share(case: Number) -> str:
     return units.percent(case.added_ratio)
 
 
-def change(found: Comparison) -> str:
+def change(pair: Comparison) -> str:
     """`+120 %` or `−31 %`, of the first; missing where the first is not above 0."""
-    return f"{'+' if (found.change_ratio or 0) > 0 else ''}{units.percent(found.change_ratio)}"
+    return f"{'+' if (pair.change_ratio or 0) > 0 else ''}{units.percent(pair.change_ratio)}"
 
 
-def counts(found: Comparison) -> tuple[str, str]:
-    return _whole(found.first.cost), _whole(found.second.cost)
+def counts(pair: Comparison) -> tuple[str, str]:
+    return _whole(pair.first.cost), _whole(pair.second.cost)
 
 
-def between_kernels(found: Comparison, kernels: Mapping[str, str]) -> str:
-    first, second = (kernels[column_of(one).kernel] for one in (found.first, found.second))
-    return f"From {first} to {second}, {subject(found.second)} with {tracer(found.second)} takes {_more(found)}."
+def between_kernels(pair: Comparison, kernels: Mapping[str, str]) -> str:
+    first, second = (kernels[column_of(number).kernel] for number in (pair.first, pair.second))
+    return f"From {first} to {second}, {subject(pair.second)} with {tracer(pair.second)} takes {_more(pair)}."
 
 
-def between_versions(found: Comparison, kernels: Mapping[str, str]) -> str:
-    start = f"From {tracer(found.first)} to {tracer(found.second)}"
-    return f"{start}, on {kernels[column_of(found.second).kernel]}, {subject(found.second)} takes {_more(found)}."
+def between_versions(pair: Comparison, kernels: Mapping[str, str]) -> str:
+    start = f"From {tracer(pair.first)} to {tracer(pair.second)}"
+    return f"{start}, on {kernels[column_of(pair.second).kernel]}, {subject(pair.second)} takes {_more(pair)}."
 
 
 def words_of_outcomes() -> dict[str, object]:
@@ -96,12 +96,12 @@ def said_of(suite: Suite, words: str) -> str:
     return f"{suite.title} {words[:1].upper()}{words[1:]}" if suite.title.endswith("?") else f"{suite.title}: {words}"
 
 
-def subject(one: Number) -> str:
-    return f"{quoted(one.title)}{at_level(one.level)}"
+def subject(number: Number) -> str:
+    return f"{quoted(number.title)}{at_level(number.level)}"
 
 
-def tracer(one: Number) -> str:
-    return short(column_of(one).tracer)
+def tracer(number: Number) -> str:
+    return short(column_of(number).tracer)
 
 
 def short(name: str) -> str:
@@ -109,10 +109,10 @@ def short(name: str) -> str:
     return name.partition(",")[0]
 
 
-def _more(found: Comparison) -> str:
-    word = "more" if found.difference.value > 0 else "fewer"
-    share = "" if found.change_ratio is None else f"{units.percent(abs(found.change_ratio))} "
-    return f"{share}{word} instructions ({' to '.join(counts(found))})"
+def _more(pair: Comparison) -> str:
+    word = "more" if pair.difference.value > 0 else "fewer"
+    share = "" if pair.change_ratio is None else f"{units.percent(abs(pair.change_ratio))} "
+    return f"{share}{word} instructions ({' to '.join(counts(pair))})"
 
 
 def _flagged(case: Number, written: str) -> str:
@@ -121,8 +121,8 @@ def _flagged(case: Number, written: str) -> str:
     return f"{written} {FLAG}" if case.faults else written
 
 
-def _whole(found: Estimate | None) -> str:
-    return units.count(found.value if found else None)
+def _whole(estimate: Estimate | None) -> str:
+    return units.count(estimate.value if estimate else None)
 
 
 MOST_FUNCTIONS = 24  # rows of a table of functions; the others are one row, and whole in the CSV
@@ -154,7 +154,7 @@ def sentence(path: AddedPath) -> str:
     whole = path.total.instructions
     if whole <= 0:
         return "An event adds no instructions"
-    parts = [(name, one.instructions) for name, one in path.by_purpose().items() if one.instructions > 0]
+    parts = [(name, classes.instructions) for name, classes in path.by_purpose().items() if classes.instructions > 0]
     named = [f"{units.percent(own / whole)} {name}" for name, own in parts[:MOST_NAMED] if name != OTHER]
     return f"Of {units.count(whole)} instructions that an event adds: {'; '.join(named)}"
 
@@ -180,21 +180,21 @@ def table(path: AddedPath, submission: Submission) -> Table:
     release = PACKAGED.search(submission.document.run.packages.get("kernel", ""))
     base = f"https://elixir.bootlin.com/linux/v{release[1]}/A/ident/" if release else ""
 
-    def row(name: object, one: Classes, purpose: str) -> tuple[object, ...]:
-        has_share = whole > 0 and one.instructions > 0
-        return name, signed(one), units.percent(one.instructions / whole) if has_share else "", purpose
+    def row(name: object, classes: Classes, purpose: str) -> tuple[object, ...]:
+        has_share = whole > 0 and classes.instructions > 0
+        return name, signed(classes), units.percent(classes.instructions / whole) if has_share else "", purpose
 
     rows = []
-    for name, one in functions[:MOST_FUNCTIONS]:
+    for name, classes in functions[:MOST_FUNCTIONS]:
         has_source = base and re.fullmatch(r"\w+", name, re.ASCII)
-        rows.append(row(Link(name, base + name) if has_source else name, one, purpose_of(name)))
-    if rest := [one for _, one in functions[MOST_FUNCTIONS:]]:
+        rows.append(row(Link(name, base + name) if has_source else name, classes, purpose_of(name)))
+    if rest := [classes for _, classes in functions[MOST_FUNCTIONS:]]:
         rows.append(row(f"{len(rest)} others", summed(rest), ""))
     return Table(columns("function", "function-instructions", "function-share", "purpose"), rows)
 
 
-def signed(one: Classes) -> str:
-    return str(one.instructions).replace("-", units.MINUS)
+def signed(classes: Classes) -> str:
+    return str(classes.instructions).replace("-", units.MINUS)
 
 
 def agreement(path: AddedPath) -> list[str]:
@@ -224,7 +224,7 @@ def boxes(stacks: Mapping[Stack, Classes]) -> dict[str, object]:
 
 def _tree(stacks: Mapping[Stack, Classes]) -> dict[Stack, tuple[int, int]]:
     """Each stack with its own instructions and all below it, in the order of the event; the empty one is above all."""
-    own = {stack: max(0, one.instructions) for stack, one in stacks.items()}
+    own = {stack: max(0, classes.instructions) for stack, classes in stacks.items()}
     below: Counter[Stack] = Counter({(): 0})
     for stack, number in own.items():
         for depth in range(len(stack) + 1):
@@ -233,7 +233,7 @@ def _tree(stacks: Mapping[Stack, Classes]) -> dict[Stack, tuple[int, int]]:
 
 
 def _children(tree: Mapping[Stack, tuple[int, int]], top: Stack) -> list[Stack]:
-    return [one for one in tree if len(one) == len(top) + 1 and one[: len(top)] == top]
+    return [stack for stack in tree if len(stack) == len(top) + 1 and stack[: len(top)] == top]
 
 
 def _placed(
@@ -244,10 +244,10 @@ def _placed(
     if width < LEAST_WIDTH:
         return
     name = plain(stack[-1]) if stack else "event"
-    said = f"{name}: {units.count(below)} instructions"
-    said += f", {units.count(own)} of them its own" if own < below else ""
-    place = "program" if purpose_of(name) == "the program" else "kernel"
-    yield Box(len(stack) - above, round(left, 2), round(width, 2), name, place, said)
+    caption = f"{name}: {units.count(below)} instructions"
+    caption += f", {units.count(own)} of them its own" if own < below else ""
+    owner = "program" if purpose_of(name) == "the program" else "kernel"
+    yield Box(len(stack) - above, round(left, 2), round(width, 2), name, owner, caption)
     for child in _children(tree, stack):
         yield from _placed(tree, child, above, left, scale)
         left += tree[child][1] * scale

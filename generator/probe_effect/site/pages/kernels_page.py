@@ -55,14 +55,23 @@ class TimedKernel(NamedTuple):
 
 def timed_kernels(catalogue: Catalogue) -> list[TimedKernel]:
     """What can be set beside each other, before the patch and with it; empty where no counts are of arm64."""
-    cells = (one for found in matrices(catalogue) if found.architecture == FACTS["architecture"] for one in found.all())
-    sound = (one for one in cells if tool_of(one.tracer) == FACTS["tool"] and one.is_sound and one.known_cost.value > 0)
-    counts = {(one.case, column_of(one).kernel): one for one in sound}
+    cells = (
+        number
+        for matrix in matrices(catalogue)
+        if matrix.architecture == FACTS["architecture"]
+        for number in matrix.all()
+    )
+    sound = (
+        number
+        for number in cells
+        if tool_of(number.tracer) == FACTS["tool"] and number.is_sound and number.known_cost.value > 0
+    )
+    counts = {(number.case, column_of(number).kernel): number for number in sound}
     cases = {case.id: case for case in catalogue.cases()}
-    made = {place: mechanism_of(cases[place[0]], one) for place, one in counts.items()}
+    made = {key: mechanism_of(cases[key[0]], number) for key, number in counts.items()}
     timed = []
-    for source in (one for one in catalogue.sources if one.id == SOURCE):
-        figures = {one.figure: one for one in source.figures}
+    for source in (publication for publication in catalogue.sources if publication.id == SOURCE):
+        figures = {entry.figure: entry for entry in source.figures}
         for word, kernel in _stand_ins(made).items():
             pairs, platforms = [], []
             for name, case in CASES.items():
@@ -80,7 +89,7 @@ def _stand_ins(made: Mapping[tuple[str, str], str | None]) -> dict[str, str]:
     stepping, emulating = (
         [kernel for kernel in ordered if made[CASES["uprobe_nop"], kernel] == how] for how in ("stepped", "emulated")
     )
-    return {word: some[place] for word, some, place in (("xol", stepping, -1), ("emulation", emulating, 0)) if some}
+    return {word: some[index] for word, some, index in (("xol", stepping, -1), ("emulation", emulating, 0)) if some}
 
 
 MOST_EXPLAINED = 3  # causes that the page names for an architecture and a way to compare, with their largest change
@@ -89,47 +98,49 @@ MOST_APART = 3  # cases of two architectures that are named because their shares
 
 def write_all(catalogue: Catalogue) -> dict[str, str]:
     """Fragment file name to Markdown; each says so, or is empty, before anything was counted."""
-    found, titles = matrices(catalogue), catalogue.titles
+    all_matrices, titles = matrices(catalogue), catalogue.titles
     pieces = {
-        "picture": (chart(one.name) for one in kernel_changes.series_charts(catalogue)[:1]),
-        "answers": _answers(found, titles),
-        "findings": _findings(catalogue, found),
-        "architectures": _architectures(counted.beside(found), titles),
-        "orders": _orders(catalogue, found),
+        "picture": (chart(picture.name) for picture in kernel_changes.series_charts(catalogue)[:1]),
+        "answers": _answers(all_matrices, titles),
+        "findings": _findings(catalogue, all_matrices),
+        "architectures": _architectures(counted.beside(all_matrices), titles),
+        "orders": _orders(catalogue, all_matrices),
         "machines": _machines(catalogue),
         "published-times": _published_times(catalogue),
     }
     return {f"kernel-{name}.md": fragment(parts) for name, parts in pieces.items()}
 
 
-def _answers(found: Sequence[Matrix], titles: Mapping[str, str]) -> Iterator[Part]:
-    if not found:
+def _answers(all_matrices: Sequence[Matrix], titles: Mapping[str, str]) -> Iterator[Part]:
+    if not all_matrices:
         yield "Nothing has been counted yet."
         return
-    each = list(dict.fromkeys(one.architecture for one in found))
-    named = (one for one in each if one in names.ARCHITECTURES)
-    pages = listed(link(f"on {names.architecture(one)}", addresses.architecture(one)) for one in named)
+    each = list(dict.fromkeys(matrix.architecture for matrix in all_matrices))
+    named = (architecture for architecture in each if architecture in names.ARCHITECTURES)
+    pages = listed(
+        link(f"on {names.architecture(architecture)}", addresses.architecture(architecture)) for architecture in named
+    )
     both = say("[what of both can be compared](/kernels/architectures/); ") if len(each) > 1 else ""
     yield say("Every count: {}; {}[what changed](#what-changed).", pages, both)
-    for one in (one for one in found if one.suite.id == FIRST_SUITE):
-        plain = {case.id for case in one.suite.cases if case.action == "nothing" and case.counted_by != "nothing"}
-        first, rows = plain_tracer(one), []
-        for row in (row for row in one.rows if row.case in plain):
+    for matrix in (matrix for matrix in all_matrices if matrix.suite.id == FIRST_SUITE):
+        plain = {case.id for case in matrix.suite.cases if case.action == "nothing" and case.counted_by != "nothing"}
+        first, rows = plain_tracer(matrix), []
+        for row in (row for row in matrix.rows if row.case in plain):
             # With another tracer where that one has no such probe.
-            lines = {tracer: one.line(row, tracer) for tracer in (first, *one.tracers)}
-            if known := [tracer for tracer, line in lines.items() if any(cell and cell.is_sound for cell in line)]:
-                other = "" if known[0] == first else instructions.short(known[0])
+            lines = {tracer: matrix.line(row, tracer) for tracer in (first, *matrix.tracers)}
+            if tracers := [tracer for tracer, line in lines.items() if any(cell and cell.is_sound for cell in line)]:
+                other = "" if tracers[0] == first else instructions.short(tracers[0])
                 case = links.case(row.case, titles.get(row.case, row.case), other)
-                rows.append((case, *map(links.count, lines[known[0]])))
-        head = column("case", f"Instructions of one event on {names.architecture(one.architecture)}")
-        yield Table([head, *map(of_data, short_names(one))], rows)
-        said = "With {}, where no other tracer is named; columns are versions of Linux."
-        yield say(said, instructions.short(first))
+                rows.append((case, *map(links.count, lines[tracers[0]])))
+        head = column("case", f"Instructions of one event on {names.architecture(matrix.architecture)}")
+        yield Table([head, *map(of_data, short_names(matrix))], rows)
+        words = "With {}, where no other tracer is named; columns are versions of Linux."
+        yield say(words, instructions.short(first))
 
 
-def _findings(catalogue: Catalogue, found: Sequence[Matrix]) -> Iterator[Part]:
-    kernels = counted.names_of_all(found)
-    each = {name: changes(own) for name, own in grouped_by(found, attrgetter("architecture")).items()}
+def _findings(catalogue: Catalogue, all_matrices: Sequence[Matrix]) -> Iterator[Part]:
+    kernels = counted.names_of_all(all_matrices)
+    each = {name: changes(own) for name, own in grouped_by(all_matrices, attrgetter("architecture")).items()}
     if not any(each.values()):
         yield "No two counts differ yet."
         return
@@ -137,7 +148,7 @@ def _findings(catalogue: Catalogue, found: Sequence[Matrix]) -> Iterator[Part]:
         if ways:
             yield Heading(say("On {}", names.architecture(name)), 3)
         for way, some in ways.items():
-            causes = grouped_by(some, lambda one: counted.explanation_of(one, catalogue.explanations) or one)
+            causes = grouped_by(some, lambda pair: counted.explanation_of(pair, catalogue.explanations) or pair)
             items = []
             for why, (largest, *_) in list(causes.items())[:MOST_EXPLAINED]:
                 cause = say(" {}.", link("Cause", cause_address(why))) if isinstance(why, Explanation) else ""
@@ -151,42 +162,49 @@ def _findings(catalogue: Catalogue, found: Sequence[Matrix]) -> Iterator[Part]:
 def _architectures(pairs: Sequence[ArchitecturePair], titles: Mapping[str, str]) -> Iterator[Part]:
     if not pairs:
         yield "Nothing has been counted on two architectures with as many CPUs, on one kernel and with one tracer, yet."
-    for found in pairs:
-        title = found.matrices[0].suite.title
-        yield Heading(say("{}: Linux {} with {}", title, found.series, instructions.short(found.tracer)), 3)
-        yield Items(list(_compared(found, titles)))
-        sides = [("instructions", names.architecture(side.architecture)) for side in found.matrices]
+    for architecture_pair in pairs:
+        title = architecture_pair.matrices[0].suite.title
+        yield Heading(
+            say("{}: Linux {} with {}", title, architecture_pair.series, instructions.short(architecture_pair.tracer)),
+            3,
+        )
+        yield Items(list(_compared(architecture_pair, titles)))
+        sides = [("instructions", names.architecture(side.architecture)) for side in architecture_pair.matrices]
         heads = [each for side in sides for each in (side, ("untraced-share", "of an operation"))]
         rows = []
-        for pair in found.pairs:
+        for pair in architecture_pair.pairs:
             case = links.case(pair[0].case, titles.get(pair[0].case, pair[0].case), pair[0].level)
-            rows.append([case, *(cell for one in pair for cell in (links.count(one), instructions.share(one)))])
+            rows.append(
+                [case, *(cell for number in pair for cell in (links.count(number), instructions.share(number)))]
+            )
         yield Table(columns("case", *heads), rows)
 
 
-def _compared(found: ArchitecturePair, titles: Mapping[str, str]) -> Iterator[str]:
-    sides = [names.architecture(one.architecture) for one in found.matrices]
-    if all(one.baseline for one in found.pairs[0]):
-        taken = [units.count(one.baseline.value) for one in found.pairs[0] if one.baseline]
+def _compared(architecture_pair: ArchitecturePair, titles: Mapping[str, str]) -> Iterator[str]:
+    sides = [names.architecture(matrix.architecture) for matrix in architecture_pair.matrices]
+    if all(number.baseline for number in architecture_pair.pairs[0]):
+        taken = [units.count(number.baseline.value) for number in architecture_pair.pairs[0] if number.baseline]
         words = "An untraced operation takes {} instructions on {} and {} on {}."
         yield say(words, taken[0], sides[0], taken[1], sides[1])
-    tau = found.correlation and comparison.tau(found.correlation)
+    tau = architecture_pair.correlation and comparison.tau(architecture_pair.correlation)
     ordered = say("; the rank correlation of their two orders is {}", tau) if tau else ""
     order = ordered or say(": too few to compare their order")
-    yield say("{} cases were counted on both{}.", units.count(len(found.pairs)), order)
-    for one, other in found.furthest(MOST_APART):
-        shares = instructions.share(one), sides[0], instructions.share(other), sides[1]
-        yield say("{} adds {} of an untraced operation on {}, and {} on {}.", instructions.subject(one), *shares)
-    for side, rows in zip(sides, found.only, strict=True):
+    yield say("{} cases were counted on both{}.", units.count(len(architecture_pair.pairs)), order)
+    for number, other in architecture_pair.furthest(MOST_APART):
+        shares = instructions.share(number), sides[0], instructions.share(other), sides[1]
+        yield say("{} adds {} of an untraced operation on {}, and {} on {}.", instructions.subject(number), *shares)
+    for side, rows in zip(sides, architecture_pair.only, strict=True):
         if rows:
             cases = (names.quoted(titles.get(row.case, row.case)) + names.at_level(row.level) for row in rows)
-            yield say("On Linux {} counted on {} alone: {}.", found.series, side, listed(cases))
+            yield say("On Linux {} counted on {} alone: {}.", architecture_pair.series, side, listed(cases))
 
 
-def _orders(catalogue: Catalogue, found: Sequence[Matrix]) -> Iterator[Part]:
-    kernels = counted.names_of_all(found)
+def _orders(catalogue: Catalogue, all_matrices: Sequence[Matrix]) -> Iterator[Part]:
+    kernels = counted.names_of_all(all_matrices)
     each = [
-        (one, names.architecture(suite.architecture)) for suite in found for one in counted_orders(catalogue, suite)
+        (ordering, names.architecture(suite.architecture))
+        for suite in all_matrices
+        for ordering in counted_orders(catalogue, suite)
     ]
     if not each:
         yield "No source prints enough costs of a tool whose instructions were counted."
@@ -195,10 +213,10 @@ def _orders(catalogue: Catalogue, found: Sequence[Matrix]) -> Iterator[Part]:
         first = some[0][0]
         source = link(parts.source_label(first.source.document), addresses.figure(first.source.id))
         rows = []
-        for one, architecture in some:
-            kernel, tracer = kernels[one.column.kernel], instructions.short(one.column.tracer)
-            order = (comparison.rank_correlation(one), comparison.chance_of_order(one))
-            rows.append((f"{kernel}, {architecture}", tracer, units.count(len(one.pairings)), *order))
+        for ordering, architecture in some:
+            kernel, tracer = kernels[ordering.column.kernel], instructions.short(ordering.column.tracer)
+            order = (comparison.rank_correlation(ordering), comparison.chance_of_order(ordering))
+            rows.append((f"{kernel}, {architecture}", tracer, units.count(len(ordering.pairings)), *order))
         yield say("Against {}{}:", source, f", {first.platform}" if first.platform else "")
         yield Table(columns(("on", "Counted on"), "with", "cases", "correlation", "chance"), rows)
     yield "“Chance of such a pattern” is how likely it would be if the two had nothing to do with each other."
@@ -207,9 +225,13 @@ def _orders(catalogue: Catalogue, found: Sequence[Matrix]) -> Iterator[Part]:
 def machines(catalogue: Catalogue) -> dict[str, list[Submission]]:
     """Emulated machine to its submissions, newest first; machines in the order of architectures and kernels."""
 
-    def order(one: Submission) -> tuple[object, ...]:
-        system, machine = one.document.system, one.document.machine
-        return counted.architecture_order(one.architecture), release_order(system.kernel_release), -machine.threads
+    def order(submission: Submission) -> tuple[object, ...]:
+        system, machine = submission.document.system, submission.document.machine
+        return (
+            counted.architecture_order(submission.architecture),
+            release_order(system.kernel_release),
+            -machine.threads,
+        )
 
     return grouped_by(sorted(newest_first(catalogue.counted), key=order), attrgetter("machine"))
 
@@ -226,7 +248,7 @@ def _machines(catalogue: Catalogue) -> Iterator[Part]:
 
 def _published_times(catalogue: Catalogue) -> Iterator[Part]:
     timed, titles = timed_kernels(catalogue), catalogue.titles
-    called = kernel_names(one.kernel for one in timed)
+    called = kernel_names(timing.kernel for timing in timed)
     if not timed:
         return
     source = timed[0].source
@@ -236,21 +258,21 @@ def _published_times(catalogue: Catalogue) -> Iterator[Part]:
         "the counts are of the same probe, made the same way.",
         link(parts.source_label(source.document), addresses.figure(source.id)),
     )
-    for one in timed:
-        yield say("Times {}, beside counts on {}:", one.platform, called[one.kernel])
+    for timing in timed:
+        yield say("Times {}, beside counts on {}:", timing.platform, called[timing.kernel])
         rows = []
-        for pair in one.pairs:
+        for pair in timing.pairs:
             case = links.case(pair.count.case, titles.get(pair.count.case, pair.count.case))
             time = Pieces([units.duration(pair.time_ns), DERIVED_MARK])
             counted = links.number(pair.count, "instructions", instructions.added(pair.count))
             rows.append((case, time, counted, units.duration(pair.ns_per_instruction)))
         yield Table(columns("case", "published", "instructions", "instruction-time"), rows)
-        both = list(combinations(((pair.time_ns, pair.count.known_cost.value) for pair in one.pairs), 2))
+        both = list(combinations(((pair.time_ns, pair.count.known_cost.value) for pair in timing.pairs), 2))
         alike = units.count(sum((first[0] - second[0]) * (first[1] - second[1]) > 0 for first, second in both))
-        few = f"; a rank correlation takes {MIN_PAIRS} cases" if len(one.pairs) < MIN_PAIRS else ""
-        said = f"Of {units.count(len(both))} pairs of cases, {alike} have the same order by time and by count{few}."
-        yield said if both else "One case has no order."
-    cases = len({pair.count.case for one in timed for pair in one.pairs})
+        few = f"; a rank correlation takes {MIN_PAIRS} cases" if len(timing.pairs) < MIN_PAIRS else ""
+        sentence = f"Of {units.count(len(both))} pairs of cases, {alike} have the same order by time and by count{few}."
+        yield sentence if both else "One case has no order."
+    cases = len({pair.count.case for timing in timed for pair in timing.pairs})
     if cases < FEWEST_POINTS:
         many = "{} cases have a time and a count, and a model of time is fitted from {} on"
         yield say(f"{many}, so none is fitted for arm64.", cases, FEWEST_POINTS)

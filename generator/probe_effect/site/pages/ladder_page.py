@@ -60,7 +60,7 @@ class RungTime(NamedTuple):
         return links.number(self.reply.number, "cost" if self.rung.of == "event" else self.rung.of, self.said(scale))
 
 
-RUNGS = tuple(one for one in QUESTIONS.values() if one.is_rung)
+RUNGS = tuple(question for question in QUESTIONS.values() if question.is_rung)
 HOME = tuple(QUESTIONS[name] for name in ("tracepoint-counted", "function-counted", "strace-call"))
 """The three costs of the home page, each over all machines."""
 
@@ -80,7 +80,7 @@ def ladders(catalogue: Catalogue) -> Mapping[str, list[RungTime]]:
     for machine in one_of_each(catalogue.numbers, MOST):
         own = [RungTime(rung, reply) for rung in RUNGS if (reply := on(catalogue, rung, machine))]
         if len(own) > 1:
-            own.sort(key=lambda one: (list(SCALES).index(group_of(one.rung)), one.reply.time.value))
+            own.sort(key=lambda step: (list(SCALES).index(group_of(step.rung)), step.reply.time.value))
             of_machines[machine] = own
     return of_machines
 
@@ -95,8 +95,8 @@ def charts(catalogue: Catalogue) -> list[Chart]:
     """A ladder for each machine that stands for its kind, and the slowdown by rate of the events of the first."""
     drawn = [_ladder(catalogue, machine, steps) for machine, steps in ladders(catalogue).items()]
     for machine, steps in islice(ladders(catalogue).items(), 1):
-        events = [one for one in steps if one.rung.of == "event" and not one.reply.is_bound]
-        lines = [CostLine(one.rung.words, one.reply.time) for one in events]
+        events = [step for step in steps if step.rung.of == "event" and not step.reply.is_bound]
+        lines = [CostLine(event.rung.words, event.reply.time) for event in events]
         title = f"From events per second to slowdown on {_name(catalogue, machine)}"
         words = (RATES_CHART, title, "Slowdown of one busy thread by the rate of its events.")
         drawn += [slowdown_chart(*words, lines, page="/costs/")] if lines else []
@@ -114,11 +114,11 @@ def _picture(catalogue: Catalogue, machine: str) -> str:
 
 def _ladder(catalogue: Catalogue, machine: str, steps: list[RungTime]) -> Chart:
     drawn = []
-    for one in steps:
-        text, whole = units.alone(one.said()), span(catalogue, one.rung)
-        time, is_bound = one.reply.time, one.reply.is_bound
-        drawn.append(LadderRung(one.rung.words, group_of(one.rung), time, text, whole and whole.time, is_bound))
-    ends = [next((one.text for one in drawn if not one.is_bound), drawn[0].text), drawn[-1].text]
+    for step in steps:
+        text, whole = units.alone(step.said()), span(catalogue, step.rung)
+        time, is_bound = step.reply.time, step.reply.is_bound
+        drawn.append(LadderRung(step.rung.words, group_of(step.rung), time, text, whole and whole.time, is_bound))
+    ends = [next((rung.text for rung in drawn if not rung.is_bound), drawn[0].text), drawn[-1].text]
     title = f"Numbers for tracers: {' to '.join(ends)} on {_name(catalogue, machine)}"
     sentence = "What tracing takes, on a logarithmic scale; the grey lines are the ranges over all machines."
     return ladder_chart(_picture(catalogue, machine), title, sentence, drawn)
@@ -126,8 +126,8 @@ def _ladder(catalogue: Catalogue, machine: str, steps: list[RungTime]) -> Chart:
 
 def write(catalogue: Catalogue) -> dict[str, str]:
     """Fragment file name to Markdown: the page of ladders, and what the home page says first, with its three costs."""
-    rates = [parts.chart(one.name) for one in charts(catalogue) if one.name == RATES_CHART]
-    explored = [parts.chart(one.name) for one in explore_charts(catalogue)]
+    rates = [parts.chart(chart.name) for chart in charts(catalogue) if chart.name == RATES_CHART]
+    explored = [parts.chart(chart.name) for chart in explore_charts(catalogue)]
     made: dict[str, Iterable[Part]] = {
         "ladder.md": _tables(catalogue),
         "home.md": _home(catalogue),
@@ -147,12 +147,12 @@ def _tables(catalogue: Catalogue) -> Iterator[Part]:
     below = "Pictures of other kinds of machine are [below the tables](/ladder/#other-kinds-of-machine)."
     yield from (first, say(below) if others else None)
     heads = [*columns("rung", "machines-range"), *(of_data(_name(catalogue, machine)) for machine in of_machines)]
-    by_rung = grouped_by((one for own in of_machines.values() for one in own), lambda one: one.rung)
+    by_rung = grouped_by((step for own in of_machines.values() for step in own), lambda step: step.rung)
     for group, scale in SCALES.items():
         rows = []
         for rung, steps in by_rung.items():
             if group_of(rung) == group:
-                cells = {one.reply.number.submission.machine: one.cell(scale) for one in steps}
+                cells = {step.reply.number.submission.machine: step.cell(scale) for step in steps}
                 everywhere = span(catalogue, rung)
                 ends = [units.span(everywhere.time, scale), f" ({everywhere.machines})"] if everywhere else []
                 name = Link(rung.words, f"#={rung.id}")
@@ -180,40 +180,44 @@ def _home(catalogue: Catalogue) -> Iterator[Part]:
     yield Items(costs)
 
 
-def cost(one: Number) -> str:
+def cost(number: Number) -> str:
     """The cost of an event as these pages and their scripts write it; words where it is no difference."""
-    return parts.cost(one) if one.is_time else instructions.count(one.cost)
+    return parts.cost(number) if number.is_time else instructions.count(number.cost)
 
 
-def flagged(one: Number) -> str:
+def flagged(number: Number) -> str:
     """The cost of an event, marked where it is in no ranking because its events do not add up or were lost."""
-    return cost(one) if one.leads else f"{cost(one)} {instructions.FLAG}"
+    return cost(number) if number.leads else f"{cost(number)} {instructions.FLAG}"
 
 
 def _versus(catalogue: Catalogue) -> Iterator[Part]:
     reference = reference_submission(catalogue.numbers)
-    machines = (one for one in subjects(catalogue) if reference and one.name == reference.machine)
+    machines = (subject for subject in subjects(catalogue) if reference and subject.name == reference.machine)
     for machine in islice(machines, 1):
         usual, *others = machine.tools
         pairs = ((tracer, between_tracers(machine, usual, tracer)) for tracer in others)
-        for place, (tracer, compared) in enumerate((tracer, found) for tracer, found in pairs if found):
+        for index, (tracer, compared) in enumerate(
+            (tracer, comparisons) for tracer, comparisons in pairs if comparisons
+        ):
             sides = names.tracer_name(usual), names.tracer_name(tracer)
             title = f"{machine.tools[tracer]} against {sides[0]}"
             summed = say("On {}. {}", machine.label, comparison.summary(compared, f"with {sides[1]}"))
-            level = ["Level"] if any(one.first.level is not None for one in compared) else []
+            level = ["Level"] if any(difference.first.level is not None for difference in compared) else []
             rows = []
-            for one in compared:
+            for difference in compared:
                 case, levels = (
-                    links.case(one.first.case, one.first.title),
-                    (names.level(one.first.level) for _ in level),
+                    links.case(difference.first.case, difference.first.title),
+                    (names.level(difference.first.level) for _ in level),
                 )
-                costs = (links.number(side, "cost", cost(side)) for side in (one.first, one.second))
-                rows.append((case, *levels, *costs, *comparison.cells(one)))
+                costs = (links.number(side, "cost", cost(side)) for side in (difference.first, difference.second))
+                rows.append((case, *levels, *costs, *comparison.cells(difference)))
             heads = map(of_data, (*level, *sides, "Difference", "Ratio"))
             table = Table([of_data("Case", "left"), *heads, of_data("Outcome", "left")], rows)
-            refused = ((one, instructions.subject(one.first)) for one in compared if one.reason)
+            refused = (
+                (difference, instructions.subject(difference.first)) for difference in compared if difference.reason
+            )
             why = Items([comparison.sentence(*pair, "with", *sides) for pair in refused])
-            yield from fold(title, summed, table, why) if place else (Heading(title), summed, table, why)
+            yield from fold(title, summed, table, why) if index else (Heading(title), summed, table, why)
 
 
 def explore_charts(catalogue: Catalogue) -> list[Chart]:
@@ -222,12 +226,12 @@ def explore_charts(catalogue: Catalogue) -> list[Chart]:
     Machines have the colours: they differ by more than tracers do.
     """
     machines = shown_machines(catalogue.numbers)
-    known = [one for machine in machines for one in catalogue.numbers.of_machine(machine).values()]
-    first = [one for one in known if one.submission.suite == FIRST_SUITE and one.cost is not None]
-    tracer = next((tracer for tracer, _ in Counter(one.tracer for one in first).most_common(1)), None)
-    own = sorted((one for one in first if one.tracer == tracer), key=lambda one: one.key.order)
-    clear = [one for one in own if one.distinguishable and one.leads]
-    dots = [Dot(one.title, names.machine_name(one.submission), one.known_cost) for one in clear]
+    numbers = [number for machine in machines for number in catalogue.numbers.of_machine(machine).values()]
+    first = [number for number in numbers if number.submission.suite == FIRST_SUITE and number.cost is not None]
+    tracer = next((tracer for tracer, _ in Counter(number.tracer for number in first).most_common(1)), None)
+    own = sorted((number for number in first if number.tracer == tracer), key=lambda number: number.key.order)
+    clear = [number for number in own if number.distinguishable and number.leads]
+    dots = [Dot(number.title, names.machine_name(number.submission), number.known_cost) for number in clear]
     if not dots:
         return []
     title = f"The cost of one event with {tracer}, by case and machine"
@@ -235,5 +239,5 @@ def explore_charts(catalogue: Catalogue) -> list[Chart]:
     left_out = len(own) - len(clear)
     why = f"Left out: {left_out} not distinguishable from 0, or whose events do not add up or were lost."
     note = why if left_out else None
-    order = [names.machine_name(one.submission) for one in first]
+    order = [names.machine_name(number.submission) for number in first]
     return [cost_chart("explore", title, sentence, dots, series=order, note=note, page="/explore/")]

@@ -15,17 +15,17 @@ from probe_effect.site.pages.text import bracketed, escape, link, listed, say, t
 from probe_effect.store.beside_files import Figure
 
 
-def number(one: Number | None, quantity: str, text: object) -> object:
+def number(value: Number | None, quantity: str, text: object) -> object:
     """The cell of a measured or counted value, which leads to its line on its own page; empty without a number."""
-    if one is None:
+    if value is None:
         return ""
-    is_said = one.is_known and text not in {None, units.MISSING}
-    return Link(text, addresses.number(one, quantity)) if is_said else text
+    is_said = value.is_known and text not in {None, units.MISSING}
+    return Link(text, addresses.number(value, quantity)) if is_said else text
 
 
-def count(one: Number | None) -> object:
+def count(value: Number | None) -> object:
     """The cell of a count in a table of many, which leads to its page; empty where nobody ran it."""
-    return number(one, "instructions", instructions.cell(one))
+    return number(value, "instructions", instructions.cell(value))
 
 
 def case(case_id: str, title: object, level: str | None = None) -> Markup:
@@ -50,20 +50,23 @@ def machine(submission: Submission, name: object = None) -> Markup:
     return link(name or names.machine_name(submission), addresses.machine_of(submission))
 
 
-def grade(one: Number | Submission) -> Markup:
+def grade(subject: Number | Submission) -> Markup:
     """The grade of a time or of a run of times, and what kept it from a better one."""
-    reasons = say(": {}", "; ".join(one.grade_reasons)) if one.grade_reasons else ""
-    return say("Grade **{}**{}. [What grades mean](/machines/#grades).", one.grade or "none", reasons)
+    reasons = say(": {}", "; ".join(subject.grade_reasons)) if subject.grade_reasons else ""
+    return say("Grade **{}**{}. [What grades mean](/machines/#grades).", subject.grade or "none", reasons)
 
 
-def figure(source: PublishedSource, one: Figure) -> dict[str, object]:
+def figure(source: PublishedSource, published_figure: Figure) -> dict[str, object]:
     """The cells of a published figure by the names of their columns; a time says where it was derived."""
-    times = {"published-cost": (one.cost_ns, one.cost_from), "published-baseline": (one.baseline_ns, one.baseline_from)}
+    times = {
+        "published-cost": (published_figure.cost_ns, published_figure.cost_from),
+        "published-baseline": (published_figure.baseline_ns, published_figure.baseline_from),
+    }
     return {
         "source": link(parts.source_label(source.document), addresses.figure(source.id)),
-        "tracer": one.tracer or "",
-        "what": bracketed(one.what, one.platform),
-        "figure-grade": f"{one.grade}, excerpt only" if source.from_excerpt else one.grade,
+        "tracer": published_figure.tracer or "",
+        "what": bracketed(published_figure.what, published_figure.platform),
+        "figure-grade": f"{published_figure.grade}, excerpt only" if source.from_excerpt else published_figure.grade,
         **{
             name: Pieces([units.duration(float(value_ns)), " (derived)" if origin == "derived" else ""])
             for name, (value_ns, origin) in times.items()
@@ -80,8 +83,10 @@ def raw_files(submission: Submission) -> Markup:
 
 def credit(submissions: Sequence[Submission]) -> Markup:
     """Who measured, where they want to be named, the text of a name alone; and whether the project itself did."""
-    people = "; ".join(dict.fromkeys(name for one in submissions if (name := one.document.submitter.name)))
-    own = sum(one.document.provenance.kind == "project" for one in submissions)
+    people = "; ".join(
+        dict.fromkeys(name for submission in submissions if (name := submission.document.submitter.name))
+    )
+    own = sum(submission.document.provenance.kind == "project" for submission in submissions)
     verb = "Measured" if submissions[0].metric == "time" else "Counted"
     what = "this" if len(submissions) == 1 else f"{own} of these {len(submissions)} runs"
     how = "The project itself ran {}, as machine.json says; [a signature](/method/checks/#signed-runs) can prove it."

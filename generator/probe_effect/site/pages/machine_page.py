@@ -38,9 +38,9 @@ def _over_time(machine: str, catalogue: Catalogue) -> Iterator[Part]:
     of_suites, drawn = dict(_histories(machine, catalogue)), charts_over_time(catalogue, machine)
     if not of_suites:
         return
-    runs = {one.machine: one for one in reversed(same_machine(machine, catalogue.numbers.machines()))}
-    kernels = {name: one.document.system.kernel_release for name, one in runs.items()}
-    others = [say("{}, {}", links.machine(one), kernels[name]) for name, one in runs.items() if name != machine]
+    runs = {run.machine: run for run in reversed(same_machine(machine, catalogue.numbers.machines()))}
+    kernels = {name: run.document.system.kernel_release for name, run in runs.items()}
+    others = [say("{}, {}", links.machine(run), kernels[name]) for name, run in runs.items() if name != machine]
     hosted = "that of the hosts, or of their other guests"
     where = hosted if is_hosted(machine) else "the machine's own, or that of its neighbours on one host"
     yield Heading("Over time")
@@ -63,17 +63,18 @@ def _of_suite(suite: str, history: History, catalogue: Catalogue) -> Iterator[Pa
     sentences, every = [], [((), history.alike)] if history.alike else []
     for changes, compared in (*every, *history.changed.items()):
         became = [
-            f"{one.what} {quoted(one.before or 'unknown')} became {quoted(one.after or 'unknown')}" for one in changes
+            f"{change.what} {quoted(change.before or 'unknown')} became {quoted(change.after or 'unknown')}"
+            for change in changes
         ]
         words = "; ".join(became) or "Kernel, microcode, tool and suite stayed the same"
-        chance = f" {comparison.chance(compared)}" if any(one.reason is None for one in compared) else ""
+        chance = f" {comparison.chance(compared)}" if any(pair.reason is None for pair in compared) else ""
         summary = comparison.summary(compared, "in the later run")
         sentences.append(say("**{}** {}{}", f"{words[:1].upper()}{words[1:]}.", summary, chance))
     yield Items(sentences)
     most = largest(history.alike, MOST_SENTENCES)
     yield say("The largest changes where nothing else had changed:") if most else None
     called = partial(_when, runs=history.runs)
-    yield Items([comparison.between_submissions(one, lambda run: f"the run of {called(run)}") for one in most])
+    yield Items([comparison.between_submissions(pair, lambda run: f"the run of {called(run)}") for pair in most])
 
 
 @once
@@ -92,17 +93,19 @@ def _histories(machine: str, catalogue: Catalogue) -> Iterator[tuple[str, Histor
 
 
 def _chart(suite: str, history: History, catalogue: Catalogue) -> Chart | None:
-    newest = {one.id: _when(one, history.runs) for one in history.runs[-MOST_RUNS:]}
-    able = (one for one in history.comparisons if one.reason is None and one.ratio is not None)
-    compared = [one for one in able if one.second.submission.id in newest]
+    newest = {run.id: _when(run, history.runs) for run in history.runs[-MOST_RUNS:]}
+    able = (pair for pair in history.comparisons if pair.reason is None and pair.ratio is not None)
+    compared = [pair for pair in able if pair.second.submission.id in newest]
     if not compared:
         return None
     # Of too many rows those with a change are drawn, each at its place in the order of cases.
-    in_order = sorted(compared, key=lambda one: one.second.key.order)
-    by_row = grouped_by(in_order, lambda one: f"{with_level(one.second)}, {names.tracer_name(one.second.tracer)}")
-    kept = sorted(by_row, key=lambda row: not any(one.is_clear for one in by_row[row]))[:MOST_ROWS]
-    drawn = ((row, one) for row, own in by_row.items() for one in own if row in kept)
-    dots = [Dot(row, newest[one.second.submission.id], one.ratio) for row, one in drawn if one.ratio]
+    in_order = sorted(compared, key=lambda pair: pair.second.key.order)
+    by_row = grouped_by(
+        in_order, lambda comparison: f"{with_level(comparison.second)}, {names.tracer_name(comparison.second.tracer)}"
+    )
+    kept = sorted(by_row, key=lambda row: not any(pair.is_clear for pair in by_row[row]))[:MOST_ROWS]
+    drawn = ((row, pair) for row, own in by_row.items() for pair in own if row in kept)
+    dots = [Dot(row, newest[pair.second.submission.id], pair.ratio) for row, pair in drawn if pair.ratio]
     last, title, left = history.runs[-1], catalogue.by_suite[suite].suite.title, len(by_row) - len(kept)
     title_of_axis, keys = "times the cost of the run before", ("ratio", "ratio_low", "ratio_high")
     chart = dot_chart(
@@ -118,10 +121,10 @@ def _chart(suite: str, history: History, catalogue: Catalogue) -> Chart | None:
     return replace(chart, specs={layout: chart.specs[layout] for layout in LAYOUTS})
 
 
-def _when(one: Submission, runs: Sequence[Submission]) -> str:
+def _when(submission: Submission, runs: Sequence[Submission]) -> str:
     """The day of a run, with its time where the machine ran the suite again that day."""
-    is_alone = sum(run.date == one.date for run in runs) == 1
-    return date_words(one.date) + ("" if is_alone else f", {one.started[11:16]} UTC")
+    is_alone = sum(run.date == submission.date for run in runs) == 1
+    return date_words(submission.date) + ("" if is_alone else f", {submission.started[11:16]} UTC")
 
 
 CHART = "machines"
@@ -132,21 +135,21 @@ ASKED = tuple(QUESTIONS[name] for name in ("tracepoint", "uprobe-emulated", "upr
 
 def briefly(machine: str, catalogue: Catalogue) -> list[tuple[str, str]]:
     """Each type of probe in a few words and its cost without interval, for a badge or a picture."""
-    return [(kind.briefly, units.value(one.time, units.DURATION)) for kind, one in asked(machine, catalogue)]
+    return [(kind.briefly, units.value(reply.time, units.DURATION)) for kind, reply in asked(machine, catalogue)]
 
 
 def asked(machine: str, catalogue: Catalogue) -> list[tuple[NamedQuestion, Reply]]:
     """Each type of probe with the answer of a machine; types without a clear cost are left out."""
     replies = ((kind, on(catalogue, kind, machine)) for kind in ASKED)
-    return [(kind, one) for kind, one in replies if one is not None and not one.is_bound]
+    return [(kind, reply) for kind, reply in replies if reply is not None and not reply.is_bound]
 
 
 def charts(catalogue: Catalogue) -> list[Chart]:
     """What each type of probe costs on the machines that pages show, a row for each; none for a machine alone."""
     replies = chain.from_iterable(asked(machine, catalogue) for machine in shown_machines(catalogue.numbers))
-    dots = [Dot(names.machine_name(one.number.submission), kind.briefly, one.time) for kind, one in replies]
+    dots = [Dot(names.machine_name(reply.number.submission), kind.briefly, reply.time) for kind, reply in replies]
     whole = of_all_machines(catalogue, ASKED[0])
-    if len({one.label for one in dots}) < 2 or whole is None:
+    if len({dot.label for dot in dots}) < 2 or whole is None:
         return []
     sentence = "Each dot has its interval; rows are in no order of cost."
     title = f"One {ASKED[0].briefly} costs {units.span(whole.time, units.DURATION)} on {whole.words}"
@@ -181,10 +184,10 @@ def _parts(submissions: Sequence[Submission], catalogue: Catalogue) -> Iterator[
     suite, cases = suite_of(shown, catalogue), with_numbers(shown)
     view, has_hosts = view_of(suite), is_hosted(shown.machine)
     answers = []
-    for kind, one in ((kind, reply.number) for kind, reply in asked(shown.machine, catalogue)):
-        event, tool = kind.words[0].lower() + kind.words[1:], names.tool_with_version(one)
-        costs = markdown(links.number(one, "cost", parts.cost(one)))
-        rate = markdown(links.number(one, "threshold-5", parts.threshold(one, 5)))
+    for kind, number in ((kind, reply.number) for kind, reply in asked(shown.machine, catalogue)):
+        event, tool = kind.words[0].lower() + kind.words[1:], names.tool_with_version(number)
+        costs = markdown(links.number(number, "cost", parts.cost(number)))
+        rate = markdown(links.number(number, "threshold-5", parts.threshold(number, 5)))
         answers.append(
             say("An event of {} costs {} with {}: a busy thread slows by 5 % at {}.", event, costs, tool, rate)
         )
@@ -193,26 +196,32 @@ def _parts(submissions: Sequence[Submission], catalogue: Catalogue) -> Iterator[
     if cases:
         yield Heading(view.heading_of_machine or view.heading)
         why = say(", because {}", "; ".join(shown.grade_reasons)) if shown.grade_reasons else ""
-        said = "Of its newest runs the least disturbed one, {}, has grade **{}**{}."
-        yield say(said, links.run(shown), shown.grade, why)
-        yield from (parts.chart(one.name) for one in submission_page.charts(catalogue, shown))
+        sentence = "Of its newest runs the least disturbed one, {}, has grade **{}**{}."
+        yield say(sentence, links.run(shown), shown.grade, why)
+        yield from (parts.chart(chart.name) for chart in submission_page.charts(catalogue, shown))
         yield from view.table(cases, suite.factor if suite else None, brief=True)
     yield Heading("All its runs")
     heads = columns("run", "suite", "blocks", "baseline", "noise-floor", "grade")
-    yield Table(heads, [(*_of_run(one), units.duration(one.noise_floor_ns, 2), one.grade) for one in submissions])
+    yield Table(
+        heads,
+        [
+            (*_of_run(submission), units.duration(submission.noise_floor_ns, 2), submission.grade)
+            for submission in submissions
+        ],
+    )
     yield "The page of a run has the reasons of its grade, the command that repeats it and what could not be measured."
     yield links.credit(submissions)
-    if has_hosts and sum(one.suite == shown.suite for one in submissions) > 1:
+    if has_hosts and sum(submission.suite == shown.suite for submission in submissions) > 1:
         yield Heading("From host to host")
         yield say(
             "Each run had a host of its own, with neighbours that nobody knows.\n"
             "So guidance takes the whole range of a cost over the runs, and never one run's interval."
         )
         rows = []
-        for one in cases:
-            if (runs := len(catalogue.numbers.of_hosts(one))) > 1:
-                cost = links.number(one, "cost", parts.cost(catalogue.numbers.over_hosts(one)))
-                rows.append((links.case(one.case, with_level(one)), names.tool_with_version(one), cost, runs))
+        for number in cases:
+            if (runs := len(catalogue.numbers.of_hosts(number))) > 1:
+                cost = links.number(number, "cost", parts.cost(catalogue.numbers.over_hosts(number)))
+                rows.append((links.case(number.case, with_level(number)), names.tool_with_version(number), cost, runs))
         yield Table(columns("case", "tracer", "cost-over-runs", "runs-with-it"), rows)
     yield from _over_time(shown.machine, catalogue)
     yield Heading("The machine")
@@ -232,44 +241,48 @@ card, badge = "machines/{}/card.png".format, "machines/{}/badge.svg".format
 """Where the picture of a link to the page of a machine, and its badge, are below the site's root."""
 
 
-def write_emulated(submissions: Sequence[Submission], catalogue: Catalogue, place: int) -> str:
-    """The page of the emulated machine of `submissions`, newest first; `place` is its own among those machines."""
-    said = f"Instructions that one traced event takes on {names.machine_name(submissions[0])}."
-    return _page(submissions, {"description": said, "weight": place}, catalogue, _emulated_parts(submissions))
+def write_emulated(submissions: Sequence[Submission], catalogue: Catalogue, position: int) -> str:
+    """The page of the emulated machine of `submissions`, newest first; `position` is its own among those machines."""
+    description = f"Instructions that one traced event takes on {names.machine_name(submissions[0])}."
+    return _page(submissions, {"description": description, "weight": position}, catalogue, _emulated_parts(submissions))
 
 
 def _emulated_parts(submissions: Sequence[Submission]) -> Iterator[Part]:
-    shown = min(submissions, key=lambda one: (one.suite != FIRST_SUITE, -len(with_numbers(one))))
-    said = "Instructions counted in an emulated machine, and no times: see {}."
-    yield say(said, link("what they show, and what they do not", "/kernels/"))
+    shown = min(submissions, key=lambda submission: (submission.suite != FIRST_SUITE, -len(with_numbers(submission))))
+    sentence = "Instructions counted in an emulated machine, and no times: see {}."
+    yield say(sentence, link("what they show, and what they do not", "/kernels/"))
     if cases := with_numbers(shown):
         yield Heading("What an event takes here")
         baseline = instructions.count(shown.baseline)
-        said = say("By {}: one untraced operation takes {} instructions.", links.run(shown), baseline)
-        yield said if shown.baseline else None
+        sentence = say("By {}: one untraced operation takes {} instructions.", links.run(shown), baseline)
+        yield sentence if shown.baseline else None
         yield from view_of(None, "instructions").table(cases, None)
-        blocks, is_flagged = shown.document.run.blocks, any(one.faults for one in cases)
+        blocks, is_flagged = shown.document.run.blocks, any(number.faults for number in cases)
         yield together(
             f"The median of {blocks} blocks, with the least and the greatest of them in brackets where they differ at "
             "that many digits.",
             is_flagged and f"{instructions.FLAG} marks a count that is neither ranked nor compared; its page says why.",
         )
     yield Heading("All its runs")
-    yield Table(columns("run", "suite", "blocks", "baseline"), [_of_run(one) for one in submissions])
+    yield Table(columns("run", "suite", "blocks", "baseline"), [_of_run(submission) for submission in submissions])
     yield "The page of a run has the command that repeats it and what could not be counted."
     yield links.credit(submissions)
     yield Heading("What it is made of")
-    packages = grouped_by((pair for one in submissions for pair in one.document.run.packages.items()), itemgetter(0))
+    packages = grouped_by(
+        (pair for submission in submissions for pair in submission.document.run.packages.items()), itemgetter(0)
+    )
     made = [(part, "; ".join(dict.fromkeys(name for _, name in own))) for part, own in packages.items()]
     yield Table(columns("part", "package"), made or [(NOT_RECORDED, "")])
     yield Heading("The machine")
     yield from _what_it_is(submissions[0].document)
 
 
-def _of_run(one: Submission) -> Sequence[object]:
-    baseline = one.baseline
-    operation = units.duration(baseline and baseline.value) if one.metric == "time" else instructions.count(baseline)
-    return links.run(one), links.suite(one.suite), one.document.run.blocks, operation
+def _of_run(submission: Submission) -> Sequence[object]:
+    baseline = submission.baseline
+    operation = (
+        units.duration(baseline and baseline.value) if submission.metric == "time" else instructions.count(baseline)
+    )
+    return links.run(submission), links.suite(submission.suite), submission.document.run.blocks, operation
 
 
 def _what_it_is(document: MachineFile) -> Iterator[Part]:

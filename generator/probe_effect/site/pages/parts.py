@@ -73,9 +73,9 @@ def threshold(case: Number, percent: int) -> str:
     return units.interval(case.threshold(percent), units.RATE)
 
 
-def taken(case: Number, found: Estimate | None) -> str:
+def taken(case: Number, estimate: Estimate | None) -> str:
     """The time, or the instructions, that starting or stopping the tracer took."""
-    return units.interval(found, units.DURATION) if case.is_time else units.spread(found, units.MANY_INSTRUCTIONS)
+    return units.interval(estimate, units.DURATION) if case.is_time else units.spread(estimate, units.MANY_INSTRUCTIONS)
 
 
 def tracer_cpu(case: Number) -> str:
@@ -144,7 +144,7 @@ AS_PRINTED = frozenset({"value", "printed", "usual-rate"})
 WORDS_OF_IDS: Mapping[str, Callable[[str], str]] = {
     "level": names.level,
     "tracer": names.tracer_name,
-    **dict.fromkeys(("probe", "action"), lambda one: one.replace("-", " ")),
+    **dict.fromkeys(("probe", "action"), lambda name: name.replace("-", " ")),
 }
 """What readers see in the place of the ids in a column."""
 
@@ -159,7 +159,7 @@ def column(name: str, label: str | None = None) -> TableColumn:
 
 def columns(*names: str | tuple[str, str]) -> list[TableColumn]:
     """Columns of the dictionary; `(name, label)` is one under another header."""
-    return [column(one) if isinstance(one, str) else column(*one) for one in names]
+    return [column(name) if isinstance(name, str) else column(*name) for name in names]
 
 
 def of_data(label: object, align: Literal["left", "right"] = "right") -> TableColumn:
@@ -220,7 +220,7 @@ class Table:
             return next(iter(counted), Markup()) if head.id in WHERE_COUNTED and len(counted) < 2 else None
         is_name = at == 0 and (head.id != "machine" or len(cells) < len(self.rows) or len(self.columns) == 1)
         links = [part for cell in cells for part in _parts(cell) if isinstance(part, Link)]
-        has_place = any(one.href.startswith("#=") for one in links)
+        has_place = any(target.href.startswith("#=") for target in links)
         if not head.id or is_name or has_place or len(cells) <= (2 if head.align == "right" else 1):
             return None
         plain = {listed(map(_text, _parts(cell)), "") for cell in cells}
@@ -232,20 +232,20 @@ def _head(label: str, column: str) -> Markup:
     return link(label, addresses.column(column)) if column else escape(label)
 
 
-def _in_words(one: TableColumn, cells: Sequence[object]) -> Sequence[object]:
-    words = WORDS_OF_IDS.get(one.id)
+def _in_words(column: TableColumn, cells: Sequence[object]) -> Sequence[object]:
+    words = WORDS_OF_IDS.get(column.id)
     return [words(cell) if type(cell) is str else cell for cell in cells] if words else cells
 
 
-def _aligned(one: TableColumn, texts: Sequence[Markup]) -> TableColumn:
+def _aligned(head: TableColumn, texts: Sequence[Markup]) -> TableColumn:
     """The column; one of levels that are names and no numbers begins at the left."""
-    has_names = one.id == "level" and not all(text.replace(units.GROUP, "").isdecimal() for text in texts if text)
-    return replace(one, align="left") if has_names else one
+    has_names = head.id == "level" and not all(text.replace(units.GROUP, "").isdecimal() for text in texts if text)
+    return replace(head, align="left") if has_names else head
 
 
-def _texts(one: TableColumn, cells: Sequence[object]) -> list[Markup]:
+def _texts(head: TableColumn, cells: Sequence[object]) -> list[Markup]:
     """The cells of a column as Markdown, in one unit if they have one in common."""
-    if not one.label or one.id in AS_PRINTED:
+    if not head.label or head.id in AS_PRINTED:
         return [markdown(cell) for cell in cells]
     parts = [list(_parts(cell)) for cell in cells]
     in_one = iter(units.in_one_unit([_text(part) for some in parts for part in some]))
@@ -294,7 +294,7 @@ class Items:
         for number, item in enumerate(self.items, start=1):
             text, below = item if isinstance(item, tuple) else (item, ())
             yield f"{number}." if self.is_numbered else "-", escape(text)
-            yield from (("    -", escape(one)) for one in below)
+            yield from (("    -", escape(detail)) for detail in below)
 
 
 @dataclass(frozen=True, slots=True)

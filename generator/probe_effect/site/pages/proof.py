@@ -52,31 +52,31 @@ NOTHING = {
 MEDIAN = ("of-predicted", "Median, of predicted")
 
 
-def of_clearest(found: Sequence[ProgramPair]) -> list[ProgramPair]:
+def of_clearest(pairs: Sequence[ProgramPair]) -> list[ProgramPair]:
     """The pairs of the machine with most clear slowdowns: one, so that the page does not grow with others."""
-    by_machine = grouped_by(found, lambda one: one.measured.submission.machine)
-    return max(by_machine.values(), key=lambda own: sum(one.is_visible for one in own), default=[])
+    by_machine = grouped_by(pairs, lambda pair: pair.measured.submission.machine)
+    return max(by_machine.values(), key=lambda own: sum(pair.is_visible for pair in own), default=[])
 
 
-def by_section(found: Evidence) -> dict[str, list[ProgramPair]]:
+def by_section(all_costs: Evidence) -> dict[str, list[ProgramPair]]:
     """The chart of each section to its pairs: of probes and tools, of scripts by their text, of samples."""
 
-    def section(one: ProgramPair) -> str | None:
-        case, tool = found.case_of[one.measured.case], known_tool(one.measured.tracer)
+    def section(pair: ProgramPair) -> str | None:
+        case, tool = all_costs.case_of[pair.measured.case], known_tool(pair.measured.tracer)
         if case.probe == SAMPLED:  # a sampler that is like no loop is in the table alone
             return SAMPLES_CHART if case.like else None
         return SCRIPTS_CHART if case.like is None and tool and tool.language in proof.PROGRAMMED else CHART
 
-    made = grouped_by(program_pairs(found), section)
+    made = grouped_by(program_pairs(all_costs), section)
     return {name: made.get(name, []) for name in TITLES}
 
 
 def write(catalogue: Catalogue) -> dict[str, str]:
-    known = evidence(catalogue)
-    made = {name: _of_chart(name, of_clearest(own)) for name, own in by_section(known).items()}
-    made |= {"calibrated-hold": _calibrated(known), "programs-spread": _spread(known)}
+    all_costs = evidence(catalogue)
+    made = {name: _of_chart(name, of_clearest(own)) for name, own in by_section(all_costs).items()}
+    made |= {"calibrated-hold": _calibrated(all_costs), "programs-spread": _spread(all_costs)}
     made["repeats-hold"] = _repeats(catalogue)
-    return {f"{name}.md": fragment([*found] or [NOTHING[name]]) for name, found in made.items()}
+    return {f"{name}.md": fragment([*body] or [NOTHING[name]]) for name, body in made.items()}
 
 
 def _repeats(catalogue: Catalogue) -> Iterator[Part]:
@@ -93,7 +93,7 @@ def _repeats(catalogue: Catalogue) -> Iterator[Part]:
         units.percent(share),
     )
     by_suite = grouped_by(pairs, lambda pair: pair.one.submission.suite)
-    titles = {one.suite.id: one.suite.title for one in catalogue.suites}
+    titles = {folder.suite.id: folder.suite.title for folder in catalogue.suites}
     rows: list[Sequence[object]] = []
     of_suites = [(links.suite(suite, titles.get(suite)), own) for suite, own in by_suite.items()]
     for name, own in (*of_suites, ("all", pairs)):
@@ -109,18 +109,20 @@ def _repeats(catalogue: Catalogue) -> Iterator[Part]:
     yield Table(columns("grade", "repeated-runs", "repetition-half", "repetition-most"), rows)
 
 
-def _spread(found: Evidence) -> Iterator[Part]:
+def _spread(all_costs: Evidence) -> Iterator[Part]:
     rows = []
-    for kind, one in spreads(found).items():
-        middle, low, high = (_times(end) for end in one.ratio)
-        ends, tested = f"{low} to {high}{'' if one.is_own else ' (all kinds)'}", coverage(found, kind)
-        pairs, inside = (one.measured, one.pairs, one.clear), units.percent(tested.inside_ratio)
-        rows.append((KINDS[one.kind], ends, middle, *pairs, one.machines, tested.tested, inside))
+    for kind, spread in spreads(all_costs).items():
+        middle, low, high = (_times(end) for end in spread.ratio)
+        ends, tested = f"{low} to {high}{'' if spread.is_own else ' (all kinds)'}", coverage(all_costs, kind)
+        pairs, inside = (spread.measured, spread.pairs, spread.clear), units.percent(tested.inside_ratio)
+        rows.append((KINDS[spread.kind], ends, middle, *pairs, spread.machines, tested.tested, inside))
     if not rows:
         return
     heads = columns("script-kind", "program-range", MEDIAN, "traced-pairs", "predicted-pairs", "clear-pairs")
     yield Table([*heads, *columns("traced-machines", "tested-pairs", "inside-share")], rows)
-    missing = grouped_by(left_out(found), lambda one: (one.measured.case, one.measured.tracer, one.why))
+    missing = grouped_by(
+        left_out(all_costs), lambda omission: (omission.measured.case, omission.measured.tracer, omission.why)
+    )
     items = []
     for (case, tracer, why), some in missing.items():
         programs = f"{len(some)} program{'' if len(some) == 1 else 's'}"
@@ -128,48 +130,48 @@ def _spread(found: Evidence) -> Iterator[Part]:
     yield from fold("What was measured and has no prediction, so that it is in no row", Items(items))
 
 
-def _of_chart(name: str, found: Sequence[ProgramPair]) -> Iterator[Part]:
-    if not found:
+def _of_chart(name: str, pairs: Sequence[ProgramPair]) -> Iterator[Part]:
+    if not pairs:
         return
-    where, is_first = names.machine_name(found[0].measured.submission), name == CHART
+    where, is_first = names.machine_name(pairs[0].measured.submission), name == CHART
     on = say("On {}:", where)
     if name == SAMPLES_CHART:
-        ways = grouped_by(found, lambda one: links.case(one.measured.case, one.measured.title))
+        ways = grouped_by(pairs, lambda pair: links.case(pair.measured.case, pair.measured.title))
         yield on
         yield Items([say("{}: {}", case, _came_to(own, "a way to sample it")) for case, own in ways.items()])
     elif is_first:
-        yield together(on, _came_to(found, "a probe", [replace(one, point=one.plain) for one in found]))
+        yield together(on, _came_to(pairs, "a probe", [replace(pair, point=pair.plain) for pair in pairs]))
     else:
-        tau, agree = proof.order(found), "predicted and measured agree with Kendall’s tau"
+        tau, agree = proof.order(pairs), "predicted and measured agree with Kendall’s tau"
         ordered = say(" Put in order by slowdown, {} {}.", agree, comparison.tau(tau)) if tau else ""
-        yield together(on, _came_to(found, "a script") + ordered)
+        yield together(on, _came_to(pairs, "a script") + ordered)
     yield chart(name)
     yield Heading("Those that are furthest from it") if is_first else None
     largest_first = "" if is_first else ", the largest first"
     yield say("The table has those with a clear slowdown on {}{}.", where, largest_first)
-    visible = [one for one in found if one.is_visible]
+    visible = [pair for pair in pairs if pair.is_visible]
     clear = _clear(visible)
     if is_first:
-        clear = sorted(visible, key=lambda one: math.inf if one.ratio is None else abs(one.ratio - 1), reverse=True)
+        clear = sorted(visible, key=lambda pair: math.inf if pair.ratio is None else abs(pair.ratio - 1), reverse=True)
     tracer = ["tracer"] if is_first else []
     heads = columns("program", "case", *tracer, "untraced-rate", "predicted", "slowdown", "of-predicted")
-    yield Table(heads, [_row(one, *(one.measured.tracer for _ in tracer)) for one in clear])
+    yield Table(heads, [_row(pair, *(pair.measured.tracer for _ in tracer)) for pair in clear])
 
 
-def _calibrated(known: Evidence) -> Iterator[Part]:
-    found = of_clearest(proof.calibrated_pairs(known))
-    if not found:
+def _calibrated(all_costs: Evidence) -> Iterator[Part]:
+    pairs = of_clearest(proof.calibrated_pairs(all_costs))
+    if not pairs:
         return
-    suites = {one.measured.id: one for one in program_pairs(known)}
-    both = [one for one in found if one.measured.id in suites]
-    where, programs = names.machine_name(found[0].measured.submission), len({one.measured.level for one in found})
+    suites = {pair.measured.id: pair for pair in program_pairs(all_costs)}
+    both = [pair for pair in pairs if pair.measured.id in suites]
+    where, programs = names.machine_name(pairs[0].measured.submission), len({pair.measured.level for pair in pairs})
     timed = "On {}, each script was also timed in a loop just before it ran over {} programs."
     same = "The first two rows below are of the same pairs." if both else ""
-    yield together(say(timed, where, programs), _came_to(found, "a script"), same)
+    yield together(say(timed, where, programs), _came_to(pairs, "a script"), same)
     ways = {
-        "the machine's suites": [suites[one.measured.id] for one in both],
+        "the machine's suites": [suites[pair.measured.id] for pair in both],
         "a loop before the run": both,
-        "a loop before the run, all pairs": found,
+        "a loop before the run, all pairs": pairs,
     }
     rows: list[Sequence[object]] = []
     for way, came in ((way, verdict(some)) for way, some in ways.items() if some):
@@ -178,66 +180,66 @@ def _calibrated(known: Evidence) -> Iterator[Part]:
     yield Table(columns("cost-way", "traced-pairs", "clear-pairs", "near-share", MEDIAN, "overlap-share"), rows)
     yield say("The next table has those with a clear slowdown on {}, the largest first.", where)
     rows = []
-    for one in _clear(found):
-        other = suites.get(one.measured.id)
-        rows.append((*_row(one), _times(other.ratio if other and other.is_visible else None)))
+    for pair in _clear(pairs):
+        other = suites.get(pair.measured.id)
+        rows.append((*_row(pair), _times(other.ratio if other and other.is_visible else None)))
     by_loop, by_suites = ("predicted", "Predicted in the loop"), ("of-predicted", "Of that by suites")
     yield Table(columns("program", "case", "untraced-rate", by_loop, "slowdown", "of-predicted", by_suites), rows)
 
 
-def _row(one: ProgramPair, *tracer: str) -> Sequence[object]:
-    number, point = one.measured, one.point
+def _row(pair: ProgramPair, *tracer: str) -> Sequence[object]:
+    number, point = pair.measured, pair.point
     measured = links.number(number, "slowdown", units.interval(point.measured, units.SHARE))
     case, predicted = links.case(number.case, number.title), units.interval(point.predicted, units.SHARE)
-    return number.level, case, *tracer, units.rate(point.rate_hz), predicted, measured, _times(one.ratio)
+    return number.level, case, *tracer, units.rate(point.rate_hz), predicted, measured, _times(pair.ratio)
 
 
-def _came_to(found: Sequence[ProgramPair], what: str, alone: Sequence[ProgramPair] = ()) -> Markup:
-    came, plain = verdict(found), verdict(alone)
+def _came_to(all_pairs: Sequence[ProgramPair], what: str, alone: Sequence[ProgramPair] = ()) -> Markup:
+    came, plain = verdict(all_pairs), verdict(alone)
     pairs = "{} pairs of a program and {} have a prediction, and {} of them show a clear slowdown of more than {}."
-    said = [say(pairs, came.pairs, what, came.visible, units.percent(proof.VISIBLE_RATIO))]
+    sentences = [say(pairs, came.pairs, what, came.visible, units.percent(proof.VISIBLE_RATIO))]
     if came.middle_ratio is not None:
         words = (
             "Of these, {} are within {} of the prediction, the median is {} times the prediction, and the intervals of "
             "{} overlap."
         )
-        said.append(say(words, *_shares(came)))
+        sentences.append(say(words, *_shares(came)))
     if plain.middle_ratio is not None and plain != came:
         words = (
             "By rate times cost alone, without the cost to other system calls, {} would be within {}, the median would "
             "be {} times the prediction, and the intervals of {} would overlap."
         )
-        said.append(say(words, *_shares(plain)))
-    return listed(said, " ")
+        sentences.append(say(words, *_shares(plain)))
+    return listed(sentences, " ")
 
 
-def _shares(one: Agreed) -> tuple[str, str, str, str]:
-    near, meet = units.percent(one.near_ratio), units.percent(one.meet_ratio)
-    return near, units.percent(NEAR_RATIO), _times(one.middle_ratio), meet
+def _shares(agreement: Agreed) -> tuple[str, str, str, str]:
+    near, meet = units.percent(agreement.near_ratio), units.percent(agreement.meet_ratio)
+    return near, units.percent(NEAR_RATIO), _times(agreement.middle_ratio), meet
 
 
 def _times(ratio: float | None) -> str:
     return units.MISSING if ratio is None else units.significant(ratio, 2)
 
 
-def _clear(found: Sequence[ProgramPair]) -> list[ProgramPair]:
-    return sorted((one for one in found if one.is_visible), key=lambda one: -one.point.measured.value)
+def _clear(pairs: Sequence[ProgramPair]) -> list[ProgramPair]:
+    return sorted((pair for pair in pairs if pair.is_visible), key=lambda pair: -pair.point.measured.value)
 
 
-def charts(catalogue: Catalogue, known: Evidence) -> list[Chart]:
+def charts(catalogue: Catalogue, all_costs: Evidence) -> list[Chart]:
     """Every pair as a dot, of chosen probes and of scripts apart; none before programs were traced."""
     probes, drawn = {case.id: case.probe for case in catalogue.cases()}, []
-    for name, found in ((name, of_clearest(own)) for name, own in by_section(known).items() if own):
+    for name, pairs in ((name, of_clearest(own)) for name, own in by_section(all_costs).items() if own):
         dots, is_script = [], name == SCRIPTS_CHART
-        for one in found:
-            number, title = one.measured, one.measured.title
+        for pair in pairs:
+            number, title = pair.measured, pair.measured.title
             by_probe = (number.level or "", f"{title.replace(' of a program', '')}, {number.tracer}")
             words = (title, number.level or "") if is_script else by_probe
             family = _family(probes[number.case], number.tracer)
-            dots.append(PredictedPair(*words, family, one.point.predicted, one.point.measured, one.is_visible))
+            dots.append(PredictedPair(*words, family, pair.point.predicted, pair.point.measured, pair.is_visible))
         what = "script over a program" if is_script else "program under one probe"
-        clear = f"{sum(one.is_visible for one in found)} of {len(found)} are shown, those that are clear."
-        where = names.machine_name(found[0].measured.submission)
+        clear = f"{sum(pair.is_visible for pair in pairs)} of {len(pairs)} are shown, those that are clear."
+        where = names.machine_name(pairs[0].measured.submission)
         sentence = f"Each dot is one {what}, on {where}; in the grey band the prediction is near. {clear}"
         chart = predicted_chart(name, TITLES[name], sentence, dots, near_ratio=NEAR_RATIO, page="/does-it-hold/")
         drawn.append(chart)

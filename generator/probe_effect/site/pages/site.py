@@ -33,12 +33,12 @@ from probe_effect.site.pages.parts import Table, of_data
 
 def content(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
     """Pages by path relative to Hugo's content folder; those of numbers are in `number_pages`."""
-    found = evidence(catalogue)
+    all_costs = evidence(catalogue)
     for folder in catalogue.suites:
         cases = fragments.case_table(folder, catalogue, has_scripts=True)
         yield f"suites/{folder.suite.id}.md", submission_page.write_suite(folder, catalogue, cases)
         for case in folder.suite.cases:
-            yield f"costs/{case.id}.md", case_page.write(catalogue, found, folder, case)
+            yield f"costs/{case.id}.md", case_page.write(catalogue, all_costs, folder, case)
     for source in catalogue.sources:
         yield f"sources/{source.id}.md", source_page.write(source, catalogue)
     for machine, submissions in catalogue.numbers.machines().items():
@@ -57,14 +57,14 @@ def content(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
         "kernels/changes.md": kernel_changes.write(catalogue),
     }
     yield from ((path, text) for path, text in optional.items() if text)
-    for one in catalogue.everything:
-        yield f"results/{one.id}.md", submission_page.write(one, catalogue)
+    for submission in catalogue.everything:
+        yield f"results/{submission.id}.md", submission_page.write(submission, catalogue)
 
 
 def number_pages(catalogue: Catalogue) -> Iterator[tuple[str, bytes]]:
     """For each submission the name of a file, and the pages of its numbers in it."""
-    for one in catalogue.everything:
-        yield f"{one.id}.json", number_page.write_all(one, catalogue)
+    for submission in catalogue.everything:
+        yield f"{submission.id}.json", number_page.write_all(submission, catalogue)
 
 
 def fragment_files(catalogue: Catalogue) -> dict[str, str]:
@@ -84,35 +84,38 @@ def fragment_files(catalogue: Catalogue) -> dict[str, str]:
 
 def charts(catalogue: Catalogue) -> list[Chart]:
     """Every chart that a page or fragment names, once."""
-    found = evidence(catalogue)
-    runs, machines = (one for one in catalogue.everything if one.metric == "time"), catalogue.numbers.machines()
-    named = (one for one in matrices(catalogue) if one.architecture in ARCHITECTURES)
+    all_costs = evidence(catalogue)
+    runs, machines = (
+        (submission for submission in catalogue.everything if submission.metric == "time"),
+        catalogue.numbers.machines(),
+    )
+    named = (matrix for matrix in matrices(catalogue) if matrix.architecture in ARCHITECTURES)
     drawn = [
         *guide_fragments.charts(catalogue),
         *ladder_page.charts(catalogue),
         *machine_page.charts(catalogue),
         *ladder_page.explore_charts(catalogue),
-        *proof.charts(catalogue, found),
-        *chain.from_iterable(kernel_changes.charts_of(one) for one in named),
+        *proof.charts(catalogue, all_costs),
+        *chain.from_iterable(kernel_changes.charts_of(matrix) for matrix in named),
         *kernel_changes.series_charts(catalogue),
-        *chain.from_iterable(source_page.charts(catalogue, one) for one in catalogue.sources),
-        *chain.from_iterable(submission_page.charts(catalogue, one) for one in runs),
-        *chain.from_iterable(machine_page.charts_over_time(catalogue, one).values() for one in machines),
-        *chain.from_iterable(some for one in catalogue.cases() for some in case_page.charts(catalogue, one.id)),
+        *chain.from_iterable(source_page.charts(catalogue, source) for source in catalogue.sources),
+        *chain.from_iterable(submission_page.charts(catalogue, run) for run in runs),
+        *chain.from_iterable(machine_page.charts_over_time(catalogue, machine).values() for machine in machines),
+        *chain.from_iterable(some for case in catalogue.cases() for some in case_page.charts(catalogue, case.id)),
     ]
     return list({chart.name: chart for chart in drawn}.values())
 
 
-def figure_page(chart: Chart, catalogue: Catalogue, place: int) -> str:
+def figure_page(chart: Chart, catalogue: Catalogue, position: int) -> str:
     """The page of `chart`, with its numbers as a table; what other sites embed is made from it too.
 
-    `place` is its place in lists, from 1.
+    `position` is its place in lists, from 1.
     """
     subject = Subject(chart.name, chart.title, addresses.chart(chart.name))
     front = {
         "title": chart.title,
         "kind": "figure",
-        "weight": place,
+        "weight": position,
         "description": chart.sentence,
         "chart": chart.name,
         "shown_on": chart.page,
@@ -127,15 +130,15 @@ def figure_page(chart: Chart, catalogue: Catalogue, place: int) -> str:
 
 def citations(catalogue: Catalogue) -> dict[str, Citation]:
     """Real examples of how to cite: `data`, and as far as there is any: `release`, `number`, `machine`, `figure`."""
-    found = {"data": citing.cite_data(catalogue)}
+    by_kind = {"data": citing.cite_data(catalogue)}
     if catalogue.releases:
-        found["release"] = citing.cite_release(catalogue.releases[-1], catalogue)
+        by_kind["release"] = citing.cite_release(catalogue.releases[-1], catalogue)
     if reference := reference_submission(catalogue.numbers):
-        found["machine"] = citing.cite_machine(reference, catalogue)
-        if number := next((one for one in reference.numbers if one.threshold(5)), None):
-            found["number"] = citing.cite_number(number, catalogue)
+        by_kind["machine"] = citing.cite_machine(reference, catalogue)
+        if number := next((candidate for candidate in reference.numbers if candidate.threshold(5)), None):
+            by_kind["number"] = citing.cite_number(number, catalogue)
     sources = fragments.best_known_first(catalogue)
-    printed = ((source, one) for source in sources for one in source.figures if one.printed)
+    printed = ((source, entry) for source in sources for entry in source.figures if entry.printed)
     if figure := next(printed, None):
-        found["figure"] = citing.cite_figure(*figure, catalogue)
-    return found
+        by_kind["figure"] = citing.cite_figure(*figure, catalogue)
+    return by_kind

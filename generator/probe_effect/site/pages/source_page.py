@@ -54,20 +54,24 @@ def write(source: PublishedSource, catalogue: Catalogue) -> str:
 def _parts(source: PublishedSource, catalogue: Catalogue) -> Iterator[Part]:
     document, suites = source.document, catalogue.by_suite
     yield source.sentence(document.summary)
-    yield from (parts.chart(one.name) for one in charts(catalogue, source))
+    yield from (parts.chart(chart.name) for chart in charts(catalogue, source))
     if source.from_excerpt:
         seen = "These figures were seen; the rest of the page was not. Check the source before citing them."
         yield say("**Known only from an excerpt.** {}", seen)
-    known = f"{READ[document.read]} (grade {document.grade}: {GRADES[document.grade]})"
+    reading = f"{READ[document.read]} (grade {document.grade}: {GRADES[document.grade]})"
     facts = {label: getattr(document, name) for label, name in FACTS["facts"].items()}
-    yield from section("What it is", Table.of_facts(facts | {"Known to us": known}))
-    findings = [source.sentence(one.sentence) for one in document.findings]
+    yield from section("What it is", Table.of_facts(facts | {"Known to us": reading}))
+    findings = [source.sentence(finding.sentence) for finding in document.findings]
     yield from section("Where it disagrees", Items(findings))
-    yield from section("What to know before using it", Items([source.sentence(one) for one in document.remarks]))
+    yield from section("What to know before using it", Items([source.sentence(remark) for remark in document.remarks]))
     repeated = []
-    for one in document.repeated:
-        here = listed(links.suite(name, suites[name].suite.title) if name in suites else name for name in one.suites)
-        repeated.append((one.what, here or "not done", source.sentence(one.note) if one.note else ""))
+    for repetition in document.repeated:
+        here = listed(
+            links.suite(name, suites[name].suite.title) if name in suites else name for name in repetition.suites
+        )
+        repeated.append(
+            (repetition.what, here or "not done", source.sentence(repetition.note) if repetition.note else "")
+        )
     again = Table(columns("done-there", "done-here", "done-note"), repeated)
     yield from section("What of it is done again here", again if repeated else None)
     yield Heading("Its figures")
@@ -75,7 +79,7 @@ def _parts(source: PublishedSource, catalogue: Catalogue) -> Iterator[Part]:
         "A figure in italics, or with ‡ in the sentences above, is derived: worked out here from what was printed."
     )
     if source.recomputed:
-        differing = sum(one.verdict == "differs" for one in source.recomputed.values())
+        differing = sum(result.verdict == "differs" for result in source.recomputed.values())
         yield say(
             "Each figure that follows from others is computed again from them: {} of {} came out differently. "
             "“Close” means within the rounding of what was printed.",
@@ -105,7 +109,7 @@ def source_files(source: PublishedSource) -> Markup:
 def grid(group: FigureGroup, titles: Mapping[str, str], cell: Callable[[Figure], object]) -> Table:
     """Figures that were printed for several platforms, or one below the other where they form no grid."""
     if not group.platforms:
-        below = [(titles.get(one.what, one.what), cell(one)) for one in group.figures]
+        below = [(titles.get(entry.what, entry.what), cell(entry)) for entry in group.figures]
         return Table([of_data("", "left"), of_data("")], below)
     rows = []
     for what, own in grouped_by(zip(_rows(group.figures), group.figures, strict=True), itemgetter(0)).items():
@@ -117,15 +121,15 @@ def grid(group: FigureGroup, titles: Mapping[str, str], cell: Callable[[Figure],
 
 def _in_grid(figure: Figure, source: PublishedSource) -> Pieces:
     outcome = _verdict(source.recomputed.get(figure.figure))
-    place = Link(shown(figure), f"#={figure.figure}")
-    return Pieces([place, say(" ({})", outcome)] if outcome not in {"", "agrees"} else [place])
+    anchor = Link(shown(figure), f"#={figure.figure}")
+    return Pieces([anchor, say(" ({})", outcome)] if outcome not in {"", "agrees"} else [anchor])
 
 
 def _row(figure: Figure, source: PublishedSource, *, has_platform: bool) -> Sequence[object]:
     what = bracketed(figure.what, figure.platform if has_platform else None)
     what = say("{}. {}", what, figure.note) if figure.note else what
-    place, is_printed = Link(shown(figure), f"#={figure.figure}"), figure.printed is not None
-    printed = place if is_printed else Pieces([safe("*"), place, safe("*")])
+    anchor, is_printed = Link(shown(figure), f"#={figure.figure}"), figure.printed is not None
+    printed = anchor if is_printed else Pieces([safe("*"), anchor, safe("*")])
     return what, printed, _verdict(source.recomputed.get(figure.figure)), figure.grade
 
 
@@ -134,14 +138,20 @@ def _measured(pairings: Sequence[Pairing], source: PublishedSource) -> Iterator[
         return
     rows: list[Sequence[object]] = []
     ratios = comparison.ratios(pairings)
-    for key, own in grouped_by(pairings, lambda one: (source.id, one.figure.figure)).items():
+    for key, own in grouped_by(pairings, lambda pairing: (source.id, pairing.figure.figure)).items():
         figure, number = own[0].figure, own[0].measured
         cost = units.duration(None if figure.cost_ns is None else float(figure.cost_ns))
         derived = " (derived)" if figure.cost_from == "derived" else ""
         printed = Pieces([cost, derived, ", excerpt only" if source.from_excerpt else ""])
-        ends = (pick((one.measured for one in own), key=lambda one: one.known_cost.value) for pick in (min, max))
-        ours = [links.number(one, "cost", units.duration(one.known_cost.value)) for one in dict.fromkeys(ends)]
-        machines = list(dict.fromkeys(names.machine_name(one.measured.submission) for one in own))
+        ends = (
+            pick((pairing.measured for pairing in own), key=lambda measured: measured.known_cost.value)
+            for pick in (min, max)
+        )
+        ours = [
+            links.number(measured, "cost", units.duration(measured.known_cost.value))
+            for measured in dict.fromkeys(ends)
+        ]
+        machines = list(dict.fromkeys(names.machine_name(pairing.measured.submission) for pairing in own))
         where = f" on {len(machines)} machines" if len(machines) > 1 else f" on {machines[0]}"
         what = links.case(number.case, number.title), figure.platform or figure.what
         rows.append((*what, printed, Pieces([*Pieces.joined(ours, " to "), where]), ratios[key]))
@@ -155,7 +165,7 @@ def _measured(pairings: Sequence[Pairing], source: PublishedSource) -> Iterator[
     if of_platforms := orders(source, pairings):
         rows = []
         for platform, alike in grouped_by(of_platforms, attrgetter("platform")).items():
-            order = max(alike, key=lambda one: len(one.pairings))
+            order = max(alike, key=lambda platform_order: len(platform_order.pairings))
             number = order.pairings[0].measured
             measured_on = links.machine(number.submission), names.tool_with_version(number)
             pairs = f"{units.count(len(order.pairings))} of {units.count(order.published)}"

@@ -37,9 +37,9 @@ def write(submission: Submission, catalogue: Catalogue) -> str:
     # The page changes with the submission, older ones of its machine and suite, the suite, and our code; it is kept.
     runs = catalogue.numbers.machines(submission.metric).get(submission.machine, [])
     withdrawn = changes_page.withdrawn(submission.id, catalogue)
-    known = [f"{one.id} {one.digest}" for one in runs if one.suite == submission.suite and one.digest]
+    digests = [f"{run.id} {run.digest}" for run in runs if run.suite == submission.suite and run.digest]
     own = (names.machine_name(submission), json.dumps(withdrawn), str(catalogue.numbers.spread))
-    made_from = ("submission page", page_code(), catalogue.suites_digest, *own, *known)
+    made_from = ("submission page", page_code(), catalogue.suites_digest, *own, *digests)
 
     def made() -> bytes:
         suite, machine = suite_of(submission, catalogue), names.machine_name(submission)
@@ -62,32 +62,32 @@ def write(submission: Submission, catalogue: Catalogue) -> str:
 
 def _parts(submission: Submission, runs: Sequence[Submission], catalogue: Catalogue) -> Iterator[Part]:
     document, run, is_time = submission.document, submission.document.run, submission.metric == "time"
-    suite, known = suite_of(submission, catalogue), with_numbers(submission)
+    suite, numbers = suite_of(submission, catalogue), with_numbers(submission)
     view = view_of(suite, submission.metric)
     yield suite.question if suite else None
     without_tracer = untraced(submission) if view.has_untraced else ()
     yield together(links.grade(submission) if is_time else COUNTED, *without_tracer)
-    if known:
+    if numbers:
         yield Heading(view.heading)
-        yield from (parts.chart(one.name) for one in charts(catalogue, submission))
-        yield from view.table(known, suite.factor if suite else None)
+        yield from (parts.chart(chart.name) for chart in charts(catalogue, submission))
+        yield from view.table(numbers, suite.factor if suite else None)
         yield f"Each {'number' if is_time else 'count'} leads to the rows that it is made of."
-        yield Items([remark for one in known for remark in _remarks(one, view.main.id)])
+        yield Items([remark for number in numbers for remark in _remarks(number, view.main.id)])
     if view.has_costs and (changes := since(submission, runs, catalogue.numbers.spread)):
         yield Heading("Since earlier runs")
         yield f"{comparison.summary(changes, 'in this run')} {comparison.chance(changes)}"
         rows = []
-        for one in changes:
-            then = one.first
+        for change in changes:
+            then = change.first
             case, cost = links.case(then.case, then.title, then.level), links.number(then, "cost", parts.cost(then))
-            rows.append((case, then.tracer, cost, *comparison.cells(one), links.run(then.submission)))
+            rows.append((case, then.tracer, cost, *comparison.cells(change), links.run(then.submission)))
         yield Table(columns("case", "tracer", "then", "difference", "ratio", "outcome", "earlier-run"), rows)
         yield "The earlier run is the newest before this one, of the same suite, that has the case with the tracer."
-        yield Items([comparison.between_submissions(one) for one in changes if one.reason])
-    without = [one for one in submission.numbers if not one.is_known]
+        yield Items([comparison.between_submissions(change) for change in changes if change.reason])
+    without = [number for number in submission.numbers if not number.is_known]
     yield Heading(f"Not {'measured' if is_time else 'counted'}") if without else None
-    for reason, own in grouped_by(without, lambda one: f"{one.status}: {one.note}").items():
-        cases = dict.fromkeys(links.case(one.case, one.title) for one in own)
+    for reason, own in grouped_by(without, lambda number: f"{number.status}: {number.note}").items():
+        cases = dict.fromkeys(links.case(number.case, number.title) for number in own)
         these = "This is case" if len(cases) == 1 else "These are cases"
         yield together(say("{}.", reason), say("{} {}.", these, listed(cases)))
     yield Heading("How it was run")
@@ -104,15 +104,15 @@ def _parts(submission: Submission, runs: Sequence[Submission], catalogue: Catalo
     suite_link, machine = links.suite(submission.suite), links.machine(submission)
     yield say("Suite {}, version {}, on {}.", suite_link, run.suite_version, machine)
     if is_time and run.functions:
-        functions = listed(say("{} **{}**", name, found) for name, found in run.functions.items())
+        functions = listed(say("{} **{}**", name, first_bytes) for name, first_bytes in run.functions.items())
         yield say("Probed instructions, by the first bytes of each function: {}.", functions)
 
 
 def untraced(submission: Submission) -> Iterator[Markup]:
     """What an operation takes without a tracer, and what two such runs may differ by."""
-    if found := submission.baseline:
+    if baseline := submission.baseline:
         is_time = submission.metric == "time"
-        takes = units.duration(found.value) if is_time else f"{instructions.count(found)} instructions"
+        takes = units.duration(baseline.value) if is_time else f"{instructions.count(baseline)} instructions"
         yield say("One untraced operation takes {}.", takes)
     if floor_ns := submission.noise_floor_ns:
         means = "that is the noise floor, and a cost below it is no difference"
@@ -123,19 +123,19 @@ def untraced(submission: Submission) -> Iterator[Markup]:
         )
 
 
-def _remarks(one: Number, quantity: str) -> Iterator[Markup]:
-    tracer = names.tracer_name(one.tracer)
-    if one.faults and not one.is_time:
-        said = "{} {}, {}: neither ranked nor compared, because {}."
-        yield say(said, instructions.FLAG, one.title, tracer, "; ".join(one.faults))
-    if one.note:
-        level = f", {names.level(one.level)}" if one.level else ""
-        yield say("{}, {}{}: {}", link(one.title, addresses.number(one, quantity)), tracer, level, one.note)
+def _remarks(number: Number, quantity: str) -> Iterator[Markup]:
+    tracer = names.tracer_name(number.tracer)
+    if number.faults and not number.is_time:
+        sentence = "{} {}, {}: neither ranked nor compared, because {}."
+        yield say(sentence, instructions.FLAG, number.title, tracer, "; ".join(number.faults))
+    if number.note:
+        level = f", {names.level(number.level)}" if number.level else ""
+        yield say("{}, {}{}: {}", link(number.title, addresses.number(number, quantity)), tracer, level, number.note)
 
 
 def with_numbers(submission: Submission) -> list[Number]:
     """The cases whose runs gave a number, which then has a page, in the order of their ids."""
-    return [one for one in submission.numbers if one.is_known]
+    return [number for number in submission.numbers if number.is_known]
 
 
 @once
@@ -146,8 +146,8 @@ def charts(catalogue: Catalogue, submission: Submission) -> list[Chart]:
     """
     if view_of_submission(submission, catalogue).main is not COST:
         return []
-    clear = (one for one in submission.numbers if one.cost is not None and one.distinguishable)
-    dots = [Dot(names.with_level(one), one.tracer, one.known_cost, one.tracer) for one in clear]
+    clear = (number for number in submission.numbers if number.cost is not None and number.distinguishable)
+    dots = [Dot(names.with_level(number), number.tracer, number.known_cost, number.tracer) for number in clear]
     if not dots:
         return []
     name = f"costs-{submission.id.replace('/', '-')}"
@@ -210,21 +210,23 @@ def _suite_parts(folder: SuiteFolder, catalogue: Catalogue, cases: Table) -> Ite
             page_of_source,
             group.heading,
         )
-        yield grid(group, catalogue.titles, lambda one: Link(shown(one), addresses.figure(source.id, one.figure)))
+        yield grid(
+            group, catalogue.titles, lambda figure: Link(shown(figure), addresses.figure(source.id, figure.figure))
+        )
     yield Heading("Who ran it")
-    runs = [one for one in catalogue.numbers.submissions if one.suite == suite.id]
-    timed, counted = ([one for one in runs if one.metric == metric] for metric in ("time", "instructions"))
+    runs = [submission for submission in catalogue.numbers.submissions if submission.suite == suite.id]
+    timed, counted = ([run for run in runs if run.metric == metric] for metric in ("time", "instructions"))
     rows: list[Sequence[object]]
     if timed:
-        rows = [(links.run(one), links.machine(one), _tracers(one), one.grade) for one in timed[:MOST_RUNS]]
+        rows = [(links.run(run), links.machine(run), _tracers(run), run.grade) for run in timed[:MOST_RUNS]]
         yield Table(columns("run", "machine", "tracers", "grade"), rows)
     elif not spoils:
         yield say("No machine has run it yet. [Yours could be the first](/submit/).")
     if counted:
         yield say("Its instructions were counted in emulated machines, which is no time:")
         rows = [
-            (links.run(one), links.machine(one, one.document.system.kernel_release), _tracers(one))
-            for one in counted[:MOST_RUNS]
+            (links.run(run), links.machine(run, run.document.system.kernel_release), _tracers(run))
+            for run in counted[:MOST_RUNS]
         ]
         yield Table(columns("run", "kernel", "tracers"), rows)
     if more := len(timed[MOST_RUNS:]) + len(counted[MOST_RUNS:]):
@@ -234,9 +236,9 @@ def _suite_parts(folder: SuiteFolder, catalogue: Catalogue, cases: Table) -> Ite
 def beside(suite: Suite, catalogue: Catalogue) -> tuple[PublishedSource, FigureGroup] | None:
     """The published figures that the suite names, with their source; None where there are none."""
     named = suite.published
-    sources = (one for one in catalogue.sources if named and one.id == named.source)
-    each = ((one, group) for one in sources for group in groups(one.figures))
-    return next(((one, group) for one, group in each if named and group.heading == named.heading), None)
+    sources = (source for source in catalogue.sources if named and source.id == named.source)
+    each = ((source, group) for source in sources for group in groups(source.figures))
+    return next(((source, group) for source, group in each if named and group.heading == named.heading), None)
 
 
 def scripts_of(folder: SuiteFolder, case: Case) -> Markup:

@@ -67,8 +67,8 @@ def coded(text: str) -> Markup:
     """`text` escaped; what is plain and between backticks is shown as code."""
     parts = CODE.split(text)
     return Markup("").join(
-        Markup(f"`{part}`") if place % 2 else escape(part)  # noqa: S704 (plain, as `CODE` says)
-        for place, part in enumerate(parts)
+        Markup(f"`{part}`") if index % 2 else escape(part)  # noqa: S704 (plain, as `CODE` says)
+        for index, part in enumerate(parts)
     )
 
 

@@ -32,7 +32,9 @@ def write_all(catalogue: Catalogue) -> dict[str, str]:
     rows = []
     for tool in TOOLS:
         can = [case for folder in catalogue.suites for case in folder.suite.cases if tool in folder.by_case[case.id]]
-        timed = {one.case for run in catalogue.timed for one in run.numbers if one.cost and _is_of(one, tool)}
+        timed = {
+            number.case for run in catalogue.timed for number in run.numbers if number.cost and _is_of(number, tool)
+        }
         rows.append((links.tracer(tool, tool), len(can), len(timed), "; ".join(_versions(catalogue, tool))))
     heads = columns("tracer", "cases", "measured-cases", "versions")
     return written | {"tracers.md": fragment([Table(heads, rows)])}
@@ -47,28 +49,33 @@ def _tool(catalogue: Catalogue, tool: str) -> Iterator[Part]:
     yield say(newest, links.machine(reference)) if reference else None
     suites = [_suite(catalogue, folder, tool, reference) for folder in first_suite_first(catalogue)]
     yield from chain.from_iterable(suites) if any(suites) else ["No suite has a script for it yet."]
-    is_counted = any(_is_of(one, tool) for run in catalogue.counted for one in run.numbers)
+    is_counted = any(_is_of(number, tool) for run in catalogue.counted for number in run.numbers)
     yield say("Its instructions are counted [kernel by kernel](/kernels/).") if is_counted else None
 
 
 def _suite(catalogue: Catalogue, folder: SuiteFolder, tool: str, reference: Submission | None) -> list[Part]:
     suite = folder.suite.on(reference.architecture) if reference else folder.suite
     machine, rows = reference.machine if reference else None, {}
-    for case in (one for one in suite.cases if tool in folder.by_case[one.id]):
-        newest = (one for one in catalogue.numbers.of_case(case.id) if one.submission.machine == machine)
+    for case in (candidate for candidate in suite.cases if tool in folder.by_case[candidate.id]):
+        newest = (number for number in catalogue.numbers.of_case(case.id) if number.submission.machine == machine)
         # At a factor's levels there are many numbers, for which the page of the case is.
-        rows[case] = {one.tracer: one for one in newest if _is_of(one, tool) and one.level is None}
-    main, known = view_of(suite).main, [one for row in rows.values() for _, one in sorted(row.items()) if one.cost]
-    tracers = dict.fromkeys(one.tracer for one in known)
+        rows[case] = {number.tracer: number for number in newest if _is_of(number, tool) and number.level is None}
+    main, numbers = (
+        view_of(suite).main,
+        [number for row in rows.values() for _, number in sorted(row.items()) if number.cost],
+    )
+    tracers = dict.fromkeys(number.tracer for number in numbers)
     cases = [links.case(case.id, case.title) for case in rows]
     where = "by level, on the pages of the cases" if suite.factor else "without a number there"
     if not tracers:
         return section(suite.title, say("{}: {}.", listed(cases), where) if cases else None, level=3)
-    versions = {tracer: version for one in catalogue.timed for tracer, version in one.document.tools.items()}
+    versions = {
+        tracer: version for submission in catalogue.timed for tracer, version in submission.document.tools.items()
+    }
     heads = [of_data(names.tool(tracer, versions.get(tracer))) for tracer in tracers]
     table, missing = [], []
     for linked, row in zip(cases, rows.values(), strict=True):
-        if any(one.is_known for one in row.values()):
+        if any(number.is_known for number in row.values()):
             table.append((linked, *(main.cell(row[tracer]) if tracer in row else "" for tracer in tracers)))
         else:
             missing.append(linked)
@@ -77,34 +84,42 @@ def _suite(catalogue: Catalogue, folder: SuiteFolder, tool: str, reference: Subm
     return section(suite.title, Table([head, *heads], table), left_out, level=3)
 
 
-def _is_of(one: Number, tool: str) -> bool:
-    return names.tool_of(one.tracer) == tool
+def _is_of(number: Number, tool: str) -> bool:
+    return names.tool_of(number.tracer) == tool
 
 
 def _versions(catalogue: Catalogue, tool: str) -> list[str]:
-    found = {pair for one in catalogue.everything for pair in one.document.tools.items()}
-    return sorted({names.tool(*pair) for pair in found if names.tool_of(pair[0]) == tool})
+    pairs = {pair for submission in catalogue.everything for pair in submission.document.tools.items()}
+    return sorted({names.tool(*pair) for pair in pairs if names.tool_of(pair[0]) == tool})
 
 
 def write_plain(by_hand: Path) -> Iterator[tuple[str, str]]:
     """Path and page of each tool for which the folder `by_hand` has no page: its fragment alone."""
-    for place, tool in enumerate(TOOLS, start=1):
+    for position, tool in enumerate(TOOLS, start=1):
         path = f"tracers/{tool}.md"
         if not (by_hand / path).is_file():
-            said = f"What {tool} can do here, and what that costs."
-            front = {"title": tool, "description": said, "kind": "tracer", "kicker": tool, "weight": 10 * place}
-            yield path, parts.page(front, [said, parts.shortcode("fragment", path)])
+            description = f"What {tool} can do here, and what that costs."
+            front = {
+                "title": tool,
+                "description": description,
+                "kind": "tracer",
+                "kicker": tool,
+                "weight": 10 * position,
+            }
+            yield path, parts.page(front, [description, parts.shortcode("fragment", path)])
 
 
 def write(catalogue: Catalogue) -> dict[str, str]:
     """Fragment file name to Markdown: the costs, and what each tool asks and attaches."""
-    found = evidence(catalogue)
+    all_costs = evidence(catalogue)
     shown = shown_machines(catalogue.numbers)
-    submissions = [one for one in in_order(catalogue.numbers) if one.machine in shown]
-    machine = best_machine(found, catalogue.tools, list(dict.fromkeys(one.machine for one in submissions)))
-    submission = next((one for one in submissions if one.machine == machine), None)
-    packages_read_first = sorted(catalogue.tools, key=lambda one: (one.scripts is None, one.package))
-    packages = [(one, tool_costs(found, machine, one)) for one in packages_read_first] if machine else []
+    submissions = [run for run in in_order(catalogue.numbers) if run.machine in shown]
+    machine = best_machine(all_costs, catalogue.tools, list(dict.fromkeys(run.machine for run in submissions)))
+    submission = next((run for run in submissions if run.machine == machine), None)
+    packages_read_first = sorted(catalogue.tools, key=lambda package: (package.scripts is None, package.package))
+    packages = (
+        [(package, tool_costs(all_costs, machine, package)) for package in packages_read_first] if machine else []
+    )
     return {"tools.md": fragment(_costs(packages, submission)), "tools-asked.md": fragment(_asked(packages))}
 
 
@@ -121,17 +136,22 @@ def _costs(packages: Packages, submission: Submission | None) -> Iterator[Part]:
         of = len(package.tools), package.package, package.version, links.machine(submission)
         yield together(say("{} tools of Debian’s package {} {}, on {}.", *of), package.stands_in)
         tool, slowdown = ("standard-tool", "Tool and event"), ("slowdown-predicted", "At that rate")
-        yield Table(columns(tool, "cost", "threshold-5", "usual-rate", slowdown), [_cost(one, bare) for one in costs])
-        notes = grouped_by(((note, one.tool.name) for one in costs for note in one.notes), itemgetter(0))
+        yield Table(
+            columns(tool, "cost", "threshold-5", "usual-rate", slowdown),
+            [_cost(tool_cost, bare) for tool_cost in costs],
+        )
+        notes = grouped_by(
+            ((note, tool_cost.tool.name) for tool_cost in costs for note in tool_cost.notes), itemgetter(0)
+        )
         yield Items([say("{}: {}", ", ".join(name for _, name in own), note) for note, own in notes.items()])
     for package, costs in packages:
         rows: list[Sequence[object]] = []
-        for name, (number, point) in ((one.tool.name, pair) for one in costs for pair in one.points):
+        for name, (number, point) in ((tool_cost.tool.name, pair) for tool_cost in costs for pair in tool_cost.points):
             measured, predicted = (units.interval(each, units.SHARE) for each in (point.measured, point.predicted))
             cost = links.number(number, "slowdown", measured)
             rows.append((name, number.level, units.rate(point.rate_hz), cost, predicted))
         if rows:
-            first = next(number for one in costs for number, _ in one.points)
+            first = next(number for tool_cost in costs for number, _ in tool_cost.points)
             yield Heading(f"Tools of {package.title} in real programs")
             yield say(
                 "What the tool did to programs at work on {}, beside what its rate of events times the cost above "
@@ -142,20 +162,20 @@ def _costs(packages: Packages, submission: Submission | None) -> Iterator[Part]:
             yield Table(columns(*heads), rows)
 
 
-def _cost(one: ToolCost, bare: set[str]) -> Sequence[object]:
+def _cost(tool_cost: ToolCost, bare: set[str]) -> Sequence[object]:
     """The row of a tool. Its name is its place, and so is the name by which people call it, of the first of `bare`."""
-    tool = one.tool
+    tool = tool_cost.tool
     name = called = str(escape(tool.name.replace(" ", "")))
     for ending in ENDINGS:
         called = called.replace(ending, "")
     event = tool.event if called in bare else Link(tool.event, f"#={called}")
     bare.add(called)
-    if one.cost:
-        cost: object = Pieces([units.interval(one.cost, units.DURATION), f", {one.basis}"])
-    elif one.is_clocked:
+    if tool_cost.cost:
+        cost: object = Pieces([units.interval(tool_cost.cost, units.DURATION), f", {tool_cost.basis}"])
+    elif tool_cost.is_clocked:
         cost = "fired by a clock, not by events"
     else:
-        cost = f"no time of {' and '.join(one.missing)} with these actions"
+        cost = f"no time of {' and '.join(tool_cost.missing)} with these actions"
     low, high = tool.usual_from_hz, tool.usual_to_hz
     usual: object = "none stated"
     if low is not None or high is not None:
@@ -163,16 +183,16 @@ def _cost(one: ToolCost, bare: set[str]) -> Sequence[object]:
         end = [] if high is None else [" to ", units.rate(high, 1)]
         usual = Pieces([*begin, *end, say(" ({})", tool.usual_source)])
     what = Pieces([Link(tool.name, f"#={name}"), safe(": "), event])
-    rate = units.interval(threshold(one.cost, 5) if one.cost else None, units.RATE)
-    return what, cost, rate, usual, units.interval(one.usual_slowdown, units.SHARE)
+    rate = units.interval(threshold(tool_cost.cost, 5) if tool_cost.cost else None, units.RATE)
+    return what, cost, rate, usual, units.interval(tool_cost.usual_slowdown, units.SHARE)
 
 
 def _asked(packages: Packages) -> Iterator[Part]:
     for package, costs in packages:
         items = []
-        for tool in (one.tool for one in costs):
-            said = " ".join(filter(None, (tool.answers, tool.remark)))
-            items.append((say("{}: {}", tool.name, said), list(map(_attaches, tool.probes))))
+        for tool in (tool_cost.tool for tool_cost in costs):
+            text = " ".join(filter(None, (tool.answers, tool.remark)))
+            items.append((say("{}: {}", tool.name, text), list(map(_attaches, tool.probes))))
         yield say("**{}**", package.title)
         yield Items(items)
 

@@ -52,17 +52,17 @@ def with_interval(estimate: Estimate | None) -> str:
 
 def sections(of: CaseResults) -> list[Part]:
     """The table, by level where the suite has a factor; else with what differs from tracer to tracer, folded."""
-    timed, factor = [one for one in of.measured if one.cost], of.suite.factor
+    timed, factor = [number for number in of.measured if number.cost], of.suite.factor
     if factor and timed:
         like, titles = of.case.like, timed[0].submission.titles
         event = say(" The event is that of {}.", links.case(like, titles.get(like, like))) if like else ""
         note = say("{}: {}. {}{}", factor.title, factor.meaning, INTERVALS, event)
-        rate = NumberColumn("untraced-rate", lambda one: units.rate(units.NS_PER_SECOND / one.baseline.value))
+        rate = NumberColumn("untraced-rate", lambda number: units.rate(units.NS_PER_SECOND / number.baseline.value))
         return of.table((view.TOOL, view.LEVEL, rate, view.COST, view.SLOWDOWN, view.LOSS, view.GRADE), note)
     calls = calls_of_event(of.found, of.case.id)
     unit = f" An event here is an iteration of {calls} system calls, and rates are of iterations." if calls else ""
     note = listed([INTERVALS, " ", parts.THRESHOLD_COLUMN, unit, *other_instructions(timed, of.case.functions)], "")
-    machines = [] if factor else grouped_by(of.measured, lambda one: one.submission.machine).values()
+    machines = [] if factor else grouped_by(of.measured, lambda number: number.submission.machine).values()
     ranked = [words for own in machines if (words := comparison.ranking(own, comparison.place_of(own[0])))]
     table = of.table((view.TOOL, view.COST, view.RATE_5, view.LOSS, view.GRADE), note)
     return [*table, *fold("Which tracer costs least", Items(ranked))]
@@ -76,22 +76,22 @@ class Tested(NamedTuple):
     factors: Sequence[Contention]
 
 
-def tested(found: Evidence, case_id: str, machines: Collection[str]) -> list[Tested]:
+def tested(all_costs: Evidence, case_id: str, machines: Collection[str]) -> list[Tested]:
     """Every cost of a case on some machines of which a suite with a factor measured more."""
     more = []
-    for machine in (one for one in found.machines if one in machines):
-        for tracer, cost in found.with_tracers(machine, case_id).items():
+    for machine in (machine_id for machine_id in all_costs.machines if machine_id in machines):
+        for tracer, cost in all_costs.with_tracers(machine, case_id).items():
             key = machine, tracer, case_id
-            more.append(Tested(cost, line(found, *key), contention(found, *key)))
-    return [one for one in more if one.points or one.factors]
+            more.append(Tested(cost, line(all_costs, *key), contention(all_costs, *key)))
+    return [test for test in more if test.points or test.factors]
 
 
-def dots(found: Sequence[Tested], labels: Mapping[tuple[str, str], str]) -> list[MeasuredSlowdown]:
+def dots(tests: Sequence[Tested], labels: Mapping[tuple[str, str], str]) -> list[MeasuredSlowdown]:
     """The slowdowns measured at other rates, for the chart; `labels`: machine and tracer to the name of their line."""
     drawn = []
-    for one in found:
-        if label := labels.get((one.cost.submission.machine, one.cost.tracer)):
-            points = (point for point in one.points if point.measured.value > 0)  # the axis is logarithmic
+    for test in tests:
+        if label := labels.get((test.cost.submission.machine, test.cost.tracer)):
+            points = (point for point in test.points if point.measured.value > 0)  # the axis is logarithmic
             drawn += [MeasuredSlowdown(label, point.rate_hz, point.measured) for point in points]
     return drawn
 
@@ -99,9 +99,9 @@ def dots(found: Sequence[Tested], labels: Mapping[tuple[str, str], str]) -> list
 def charts(of: CaseResults) -> list[Chart]:
     labels, machines, case = of.labels, of.machines, of.case
     lines = [
-        CostLine(labels[one.submission.machine, one.tracer], one.known_cost, one.tracer)
-        for one in of.measured
-        if one.threshold(5) is not None and not of.suite.factor
+        CostLine(labels[number.submission.machine, number.tracer], number.known_cost, number.tracer)
+        for number in of.measured
+        if number.threshold(5) is not None and not of.suite.factor
     ]
     if not lines:
         return []
@@ -110,7 +110,7 @@ def charts(of: CaseResults) -> list[Chart]:
     sentence = "Slowdown of one busy thread by the rate of its events, with 95 % intervals as bands" + (
         "; dots are slowdowns that were measured at those rates." if points else "."
     )
-    rates = [rate.value for one in of.measured if (rate := one.threshold(5))]
+    rates = [rate.value for number in of.measured if (rate := number.threshold(5))]
     title = f"{case.title}: 5\u00a0% slowdown at {parts.from_to(rates, units.rate)}{where}"
     page = addresses.case(case.id)
     return [slowdown_chart(f"slowdown-{case.id}", title, sentence, lines, points, page=page)]
@@ -123,11 +123,11 @@ def interval_said(number: Number) -> str:
 
 def other_instructions(measured: Sequence[Number], functions: Sequence[str]) -> list[str]:
     """That a user function, `file:symbol`, begins otherwise on some of the machines: the cost depends on that."""
-    known = [one.submission.document.run.functions for one in measured]
+    first_bytes = [number.submission.document.run.functions for number in measured]
     return [
         f" {name} does not begin with the same bytes on all of these machines, and the cost depends on that."
         for name in functions
-        if len({own[name] for own in known if name in own}) > 1
+        if len({own[name] for own in first_bytes if name in own}) > 1
     ]
 
 
@@ -135,11 +135,11 @@ def of_suite(suite: Suite, catalogue: Catalogue) -> list[Part]:
     """The laws of all its cases on all machines; nothing of another suite."""
     if suite.factor is None or suite.factor.name != FRAMES:
         return []
-    found = evidence(catalogue)
+    all_costs = evidence(catalogue)
     laws = {}
-    for like, machine in product(dict.fromkeys(case.like for case in suite.cases if case.like), found.machines):
-        for tracer, cost in found.with_tracers(machine, like).items():
-            if law := sample_law(found, machine, tracer, like):
+    for like, machine in product(dict.fromkeys(case.like for case in suite.cases if case.like), all_costs.machines):
+        for tracer, cost in all_costs.with_tracers(machine, like).items():
+            if law := sample_law(all_costs, machine, tracer, like):
                 laws[cost] = law
     columns = (
         NumberColumn("tracer", names.tool_with_version),
@@ -148,11 +148,11 @@ def of_suite(suite: Suite, catalogue: Catalogue) -> list[Part]:
         NumberColumn("sample-frame", lambda cost: units.interval(laws[cost].line.per_x, units.DURATION)),
         NumberColumn("sample-residuals", lambda cost: _residuals(laws[cost])),
     )
-    said = (
+    sentence = (
         f"The cost of a sample is a line over the frames that are walked, {WALKED} at most. "
         "A thread is slowed by the samples a second that hit it times that cost."
     )
-    return [said, *view.of_cases(columns, laws)] if laws else []
+    return [sentence, *view.of_cases(columns, laws)] if laws else []
 
 
 def _residuals(law: SampleLaw) -> str:
@@ -163,34 +163,38 @@ def _residuals(law: SampleLaw) -> str:
 
 def counted(suite: Suite, case: Case, catalogue: Catalogue) -> Iterator[Part]:
     each, address = matrices_of_case(catalogue, suite, case.id), kernel_changes.cause_address
-    known = kernel_changes.causes(each, catalogue.explanations)
-    marks = [(numbers, Link(place, address(cause))) for place, (cause, numbers) in enumerate(known.items(), start=1)]
+    causes = kernel_changes.causes(each, catalogue.explanations)
+    marks = [
+        (numbers, Link(position, address(cause))) for position, (cause, numbers) in enumerate(causes.items(), start=1)
+    ]
     if each:
         yield Heading("Instructions")
         yield say("[Counted in emulated machines](/kernels/): no times, and the same wherever they are counted again.")
-    for found in each:
-        place, kernels = names.architecture(found.architecture), kernel_names(found.kernels)
-        ways = list(dict.fromkeys(one.count.mechanism for one in found.all() if one.cost))
+    for matrix in each:
+        architecture, kernels = names.architecture(matrix.architecture), kernel_names(matrix.kernels)
+        ways = list(dict.fromkeys(number.count.mechanism for number in matrix.all() if number.cost))
         written = instructions.cell if len(ways) == 1 else instructions.made
         rows: list[list[object]] = []
-        for row, tracer in product(found.rows, found.tracers):
-            if found.along_kernels(row, tracer):
+        for row, tracer in product(matrix.rows, matrix.tracers):
+            if matrix.along_kernels(row, tracer):
                 rows.append([bracketed(instructions.short(tracer), names.level(row.level))])
-                for one in found.line(row, tracer):
-                    own = [part for ids, mark in marks if one and one.id in ids for part in (" ", mark)]
-                    rows[-1].append(Pieces([links.number(one, "instructions", written(one)), *own]))
-        yield Heading(place, 3)
+                for number in matrix.line(row, tracer):
+                    own = [part for ids, mark in marks if number and number.id in ids for part in (" ", mark)]
+                    rows[-1].append(Pieces([links.number(number, "instructions", written(number)), *own]))
+        yield Heading(architecture, 3)
         heads = (of_data(name.replace("Linux ", "")) for name in kernels.values())
-        yield Table([column("tracer", f"On {place}, Linux"), *heads], rows)
+        yield Table([column("tracer", f"On {architecture}, Linux"), *heads], rows)
         made = " or ".join(instructions.MADE.get(way, way) for way in ways if way)
         how = "; the kernel made each probe " if len(ways) == 1 else ", and how the kernel made the probe: "
         yield say("Instructions that one event adds{}.", how + made if made else "")
-        for one in (one for one in found.all() if one.faults):
-            side = column_of(one).tracer, kernels[column_of(one).kernel]
-            yield Items([say("{} {}, {}: {}.", instructions.FLAG, *side, "; ".join(one.faults))])
-    if known:
+        for number in (number for number in matrix.all() if number.faults):
+            side = column_of(number).tracer, kernels[column_of(number).kernel]
+            yield Items([say("{} {}, {}: {}.", instructions.FLAG, *side, "; ".join(number.faults))])
+    if causes:
         yield say("A small number leads to the cause of a change, from the kernel or the version of the tracer before.")
-    links_of = ((one, link(instructions.CERTAIN[one.certainty], address(one))) for one in known)
+    links_of = (
+        (explanation, link(instructions.CERTAIN[explanation.certainty], address(explanation))) for explanation in causes
+    )
     why = [say("{} {}.", coded(cause.says), certainty) for cause, certainty in links_of]
     changes = kernel_changes.changes(each)
     by_function = Items(kernel_changes.functions_changed(changes, names_of_all(each)))
@@ -241,9 +245,9 @@ VIEW = ResultView(
     said=said,
     cited="Cost of one event",
     value=value,
-    estimate=lambda one: one.cost if one.distinguishable and one.leads else None,
+    estimate=lambda number: number.cost if number.distinguishable and number.leads else None,
     answered="One event costs {}",
-    most=lambda one: one.bounded_cost.high if one.leads else None,
+    most=lambda number: number.bounded_cost.high if number.leads else None,
     drawn=NANOSECONDS,
     sections=sections,
     charts=charts,
@@ -255,19 +259,19 @@ INSTRUCTIONS, SHARE = (
     view.linked("instructions", instructions.added),
     NumberColumn("untraced-share", instructions.share),
 )
-MECHANISM = NumberColumn("mechanism", lambda one: one.count.mechanism or "")
-UNTRACED = NumberColumn("baseline", lambda one: instructions.count(one.baseline))
+MECHANISM = NumberColumn("mechanism", lambda number: number.count.mechanism or "")
+UNTRACED = NumberColumn("baseline", lambda number: instructions.count(number.baseline))
 
 COUNTED = ResultView(
     heading="Counts",
     main=INSTRUCTIONS,
     columns=(view.COUNTED_TRACER, INSTRUCTIONS, SHARE, view.LOSS, MECHANISM),
     summary={
-        "instructions per event (range)": NumberColumn("instructions", lambda one: instructions.count(one.cost)),
+        "instructions per event (range)": NumberColumn("instructions", lambda number: instructions.count(number.cost)),
         "untraced": UNTRACED,
         "share added": SHARE,
         "lost": view.LOSS,
-        "kprobes made by": NumberColumn("mechanism", lambda one: one.count.mechanism),
+        "kprobes made by": NumberColumn("mechanism", lambda number: number.count.mechanism),
         "blocks": view.BLOCKS,
     },
     quantities=(INSTRUCTIONS, SHARE, UNTRACED, view.LOSS, MECHANISM, *view.COUNTS_OF_RUN),
@@ -282,5 +286,5 @@ COUNTED = ResultView(
     said=said,
     cited="Instructions of one event",
     answered="One event takes {} instructions",
-    value=lambda one: f"{instructions.count(one.cost)} instructions",
+    value=lambda number: f"{instructions.count(number.cost)} instructions",
 )

@@ -18,42 +18,51 @@ MEASURABLE_RATIO = min(THRESHOLDS) / 100  # the slowdown from which on a whole w
 
 def measured(suite: Suite, catalogue: Catalogue) -> list[Number]:
     """The current numbers of a suite from the machine that ran it last: one, so that a page does not grow."""
-    found = [one for case in suite.cases for one in catalogue.numbers.of_case(case.id) if one.cost and one.is_time]
-    newest = max(found, key=lambda one: one.submission.started, default=None)
-    found.sort(key=lambda one: suite.levels.index(one.level) if one.level in suite.levels else 0)
-    return [one for one in found if newest and one.submission.machine == newest.submission.machine]
+    numbers = [
+        number
+        for case in suite.cases
+        for number in catalogue.numbers.of_case(case.id)
+        if number.cost and number.is_time
+    ]
+    newest = max(numbers, key=lambda number: number.submission.started, default=None)
+    numbers.sort(key=lambda number: suite.levels.index(number.level) if number.level in suite.levels else 0)
+    return [number for number in numbers if newest and number.submission.machine == newest.submission.machine]
 
 
-def events(one: Number) -> float | None:
+def events(number: Number) -> float | None:
     """How many events one operation made, by the tracer's own count; None where that is not known."""
-    whole, of_event = one.submission.baseline, one.baseline
+    whole, of_event = number.submission.baseline, number.baseline
     return None if whole is None or of_event is None or not of_event.value else whole.value / of_event.value
 
 
-def event(one: Number) -> str:
+def event(number: Number) -> str:
     """The cost of an event; a dash where none was counted, or the work is not slower."""
-    return parts.cost(one) if one.distinguishable and one.event.reconciled is not None else units.MISSING
+    return parts.cost(number) if number.distinguishable and number.event.reconciled is not None else units.MISSING
 
 
-def sentence(found: Sequence[Number], titles: Mapping[str, str]) -> str | None:
+def sentence(numbers: Sequence[Number], titles: Mapping[str, str]) -> str | None:
     """How many slow the work visibly, as far as intervals tell, and which slows it most; None without any."""
-    if not found:
+    if not numbers:
         return None
-    known = [(one, one.time.slowdown) for one in found if one.distinguishable and one.time.slowdown]
-    visible = [(one, slowdown) for one, slowdown in known if slowdown.value > MEASURABLE_RATIO]
-    what = "pairs of a set of probes and a tracer" if found[0].level is None else "sets of a case, a tracer and a level"
-    where, share = names.machine_name(found[0].submission), units.percent(MEASURABLE_RATIO)
-    said = (
-        f"On {where}, {len(found)} {what} were measured; "
+    slowdowns = [
+        (number, number.time.slowdown) for number in numbers if number.distinguishable and number.time.slowdown
+    ]
+    visible = [(number, slowdown) for number, slowdown in slowdowns if slowdown.value > MEASURABLE_RATIO]
+    what = (
+        "pairs of a set of probes and a tracer" if numbers[0].level is None else "sets of a case, a tracer and a level"
+    )
+    where, share = names.machine_name(numbers[0].submission), units.percent(MEASURABLE_RATIO)
+    summary = (
+        f"On {where}, {len(numbers)} {what} were measured; "
         f"as far as intervals tell, {len(visible)} of them slow the work by more than {share}."
     )
     if not visible:
-        return said
+        return summary
     most, slowdown = max(visible, key=lambda item: item[1].value)
     longest = units.interval(slowdown, units.SHARE)
     at_level = f" ({names.level(most.level)})" if most.level else ""
     title, tool = titles.get(most.case, most.case), names.tool_with_version(most)
-    return f"{said} The most is {longest}, by “{title}”{at_level} with {tool}."
+    return f"{summary} The most is {longest}, by “{title}”{at_level} with {tool}."
 
 
 def said(number: Number) -> str:
@@ -76,22 +85,22 @@ COLUMNS = (
     view.TOOL,
     view.SLOWDOWN,
     view.PROBES._replace(at_levels=False),
-    NumberColumn("events-fired", lambda one: units.count(events(one)), at_levels=False),
+    NumberColumn("events-fired", lambda number: units.count(events(number)), at_levels=False),
     EVENT._replace(note=NOTE),
     view.CPU._replace(at_levels=True),
-    NumberColumn("tree", lambda one: one.submission.document.run.packages.get("tree", ""), at_levels=False),
+    NumberColumn("tree", lambda number: number.submission.document.run.packages.get("tree", ""), at_levels=False),
     view.GRADE,
 )
 
 
 def of_suite(suite: Suite, catalogue: Catalogue) -> list[Part]:
-    found = measured(suite, catalogue)
-    words = sentence(found, catalogue.titles)
-    return [words, *VIEW.table(found, suite.factor)] if words else []
+    numbers = measured(suite, catalogue)
+    words = sentence(numbers, catalogue.titles)
+    return [words, *VIEW.table(numbers, suite.factor)] if words else []
 
 
 def sections(of: CaseResults) -> list[Part]:
-    return of.table(COLUMNS) if any(one.cost for one in of.measured) else cost.sections(of)
+    return of.table(COLUMNS) if any(number.cost for number in of.measured) else cost.sections(of)
 
 
 VIEW = ResultView(
@@ -111,14 +120,14 @@ VIEW = ResultView(
     said=said,
     cited=cost.VIEW.cited,
     value=cost.value,
-    estimate=lambda one: one.time.slowdown if one.distinguishable and one.leads else None,
+    estimate=lambda number: number.time.slowdown if number.distinguishable and number.leads else None,
     answered="The work takes {} longer",
     most=parts.most_slowdown,
     scale=units.SHARE,
     drawn=DotQuantity(
         "added time, % of the untraced work",
         ("slowdown_percent", "slowdown_low_percent", "slowdown_high_percent"),
-        lambda one: units.interval(one.times(0.01), units.SHARE),
+        lambda estimate: units.interval(estimate.times(0.01), units.SHARE),
     ),
     sections=sections,
     of_suite=of_suite,

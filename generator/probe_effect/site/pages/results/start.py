@@ -24,18 +24,18 @@ from probe_effect.store.suite_file import Case, Suite
 
 Verb = Literal["start", "stop"]
 
-ATTACHED = NumberColumn("probes", lambda one: units.count(one.event.probes))
+ATTACHED = NumberColumn("probes", lambda number: units.count(number.event.probes))
 LEVEL_AND_PROBES = view.of_levels(view.LEVEL, view.PROBES)
 CELLS = (*LEVEL_AND_PROBES, view.START, view.STOP, *view.of_levels(view.CPU))
 
 
-def _taken(one: Number, verb: Verb) -> Estimate | None:
-    return one.event.attach if verb == "start" else one.event.detach
+def _taken(number: Number, verb: Verb) -> Estimate | None:
+    return number.event.attach if verb == "start" else number.event.detach
 
 
 def _each_more(growth: Growth, verb: Verb) -> str | None:
     """What each further probe takes; None where their number is not known, or the share not above 0."""
-    (first, last), probes = (_taken(one, verb) for one in growth), [one.event.probes for one in growth]
+    (first, last), probes = (_taken(number, verb) for number in growth), [number.event.probes for number in growth]
     if first is None or last is None or probes[0] is None or probes[1] is None:
         return None
     taken, more = last.value - first.value, probes[1] - probes[0]
@@ -43,7 +43,7 @@ def _each_more(growth: Growth, verb: Verb) -> str | None:
 
 
 SLOPES = (
-    NumberColumn("tracer", lambda one: names.tool_with_version(one.last)),
+    NumberColumn("tracer", lambda growth: names.tool_with_version(growth.last)),
     NumberColumn("start", partial(_each_more, verb="start"), label="To start, each more"),
     NumberColumn("stop", partial(_each_more, verb="stop"), label="To stop, each more"),
 )
@@ -51,7 +51,7 @@ SLOPES = (
 
 def slopes(measured: Iterable[Number]) -> list[Growth]:
     """The fewest and the most probes of each tracer on each machine that was measured with several numbers of them."""
-    return view.growths(one for one in measured if one.event.attach is not None and one.level is not None)
+    return view.growths(number for number in measured if number.event.attach is not None and number.level is not None)
 
 
 def said(number: Number) -> str:
@@ -73,17 +73,17 @@ def sections(of: CaseResults) -> list[Part]:
 def counted(suite: Suite, case: Case, catalogue: Catalogue) -> list[Part]:
     each, levels = matrices_of_case(catalogue, suite, case.id), [suite.factor.title] if suite.factor else []
     tables: list[Part] = []
-    for found in each:
-        place, kernels = names.architecture(found.architecture), kernel_names(found.kernels).values()
+    for matrix in each:
+        architecture, kernels = names.architecture(matrix.architecture), kernel_names(matrix.kernels).values()
         heads = [column("tracer"), *(column("level", title) for title in levels), *map(of_data, kernels)]
-        tables += [Heading(place, 3)] if len(each) > 1 else []
+        tables += [Heading(architecture, 3)] if len(each) > 1 else []
         for words, own in (("To start", view.COUNTED_START), ("To stop", view.COUNTED_STOP)):
             rows: list[list[object]] = []
-            for row, tracer in product(found.rows, found.tracers):
-                counts = [own.cell(one) if one else "" for one in found.line(row, tracer)]
+            for row, tracer in product(matrix.rows, matrix.tracers):
+                counts = [own.cell(number) if number else "" for number in matrix.line(row, tracer)]
                 if any(counts):
                     rows.append([instructions.short(tracer), *(row.level for _ in levels), *counts])
-            where = say(", on {}", place) if own is view.COUNTED_START and len(each) == 1 else ""
+            where = say(", on {}", architecture) if own is view.COUNTED_START and len(each) == 1 else ""
             tables += [say("{}{}:", words, where), Table(heads, rows)]
     where_counted = say(
         "[Counted in emulated machines](/kernels/), where waiting takes none: what all their CPUs execute until the "
@@ -98,30 +98,30 @@ def points(measured: Iterable[Number], labels: Mapping[tuple[str, str], str], ve
     What takes no time at all has no place on a logarithmic axis.
     """
     drawn = []
-    for one in measured:
-        time, asked = _taken(one, verb), view.level_number(one)
+    for number in measured:
+        time, asked = _taken(number, verb), view.level_number(number)
         if time is not None and asked and min(end for end in time if end is not None) > 0:
-            label, written = labels[one.submission.machine, one.tracer], units.interval(time, units.DURATION)
-            attached = units.MISSING if one.event.probes is None else units.count(one.event.probes)
-            drawn.append(TimePoint(label, one.tracer, asked, time, (label, units.count(asked), attached, written)))
+            label, written = labels[number.submission.machine, number.tracer], units.interval(time, units.DURATION)
+            attached = units.MISSING if number.event.probes is None else units.count(number.event.probes)
+            drawn.append(TimePoint(label, number.tracer, asked, time, (label, units.count(asked), attached, written)))
     return drawn
 
 
 def charts(of: CaseResults) -> list[Chart]:
-    found, case = [], of.case
+    drawn, case = [], of.case
     sentences: dict[Verb, str] = {
         "start": "Time from starting the tracer until its probes are live, by how many a script asks for.",
         "stop": "Time from asking the tracer to stop until it has exited, by how many probes a script asks for.",
     }
     for verb, what in sentences.items():
         if growing := points(of.measured, of.labels, verb):
-            times = parts.from_to([one.time.value for one in growing])
+            times = parts.from_to([point.time.value for point in growing])
             title = f"{case.title}: {times} to {verb}, by number of probes, on {' and '.join(of.machines.values())}"
             heads = ("Tracer", "Probes asked for", "Probes attached", verb.capitalize())
             asked = "probes that the script asks for"
             axes = Axes(quantity=verb, number=asked, time=f"time to {verb}", columns=heads)
-            found.append(times_chart(f"{verb}s-{case.id}", title, what, growing, axes, page=addresses.case(case.id)))
-    return found
+            drawn.append(times_chart(f"{verb}s-{case.id}", title, what, growing, axes, page=addresses.case(case.id)))
+    return drawn
 
 
 VIEW = ResultView(
@@ -163,5 +163,5 @@ COUNTED = replace(
     quantities=view.with_first((view.COUNTED_START, view.COUNTED_STOP), cost.COUNTED.quantities),
     said=said,
     cited="Instructions to start and stop",
-    value=lambda one: f"start {view.START.words(one)}, stop {view.STOP.words(one)} instructions",
+    value=lambda number: f"start {view.START.words(number)}, stop {view.STOP.words(number)} instructions",
 )

@@ -19,14 +19,14 @@ from probe_effect.site.pages.text import say
 
 
 def _cpu_each_more(growth: Growth) -> str:
-    cpu, more = [one.own_use.cpu for one in growth], _more(growth)
+    cpu, more = [number.own_use.cpu for number in growth], _more(growth)
     if cpu[0] is None or cpu[1] is None:
         return units.MISSING
     return units.interval(estimates.difference(cpu[1], cpu[0]).mapped(lambda value_ns: value_ns / more), units.DURATION)
 
 
 def _calls_each_more(growth: Growth) -> str | None:
-    least, most = (one.own_use.calls for one in growth)
+    least, most = (number.own_use.calls for number in growth)
     return None if least is None or most is None else units.significant((most - least) / _more(growth))
 
 
@@ -43,25 +43,25 @@ SLOPES = (
 
 def slopes(measured: Iterable[Number]) -> list[Growth]:
     """The lowest and the highest level of each tracer on each machine that was measured at two or more."""
-    known = (one for one in measured if one.level and one.level.isdecimal() and one.own_use.cpu)
-    return [growth for growth in view.growths(known) if _more(growth)]
+    numbers = (number for number in measured if number.level and number.level.isdecimal() and number.own_use.cpu)
+    return [growth for growth in view.growths(numbers) if _more(growth)]
 
 
 def charts(of: CaseResults) -> list[Chart]:
     labels, suite, case, points = of.labels, of.suite, of.case, []
-    for one in of.measured:
-        cpu, level = one.own_use.cpu, view.level_number(one)
+    for result in of.measured:
+        cpu, level = result.own_use.cpu, view.level_number(result)
         if cpu is not None and cpu.value > 0 and level:
-            label = labels[one.submission.machine, one.tracer]
+            label = labels[result.submission.machine, result.tracer]
             words = (label, units.count(level), units.interval(cpu, units.DURATION))
-            points.append(TimePoint(label, one.tracer, level, cpu, words))
+            points.append(TimePoint(label, result.tracer, level, cpu, words))
     if not points or suite.factor is None:
         return []
     sentence = f"CPU time that each tool takes itself for {suite.workload.operation}, with 95 % intervals."
     number, head = (change(suite.factor.title[:1]) + suite.factor.title[1:] for change in (str.lower, str.upper))
     heads, time = ("Tool", head, "CPU time"), "CPU time of the tool, an operation"
     axes = Axes(quantity="cpu", number=number, time=time, columns=heads)
-    times = parts.from_to([one.time.value for one in points])
+    times = parts.from_to([point.time.value for point in points])
     title = f"{case.title}: {times} of the tool's CPU time on {' and '.join(of.machines.values())}"
     page = addresses.case(case.id)
     return [times_chart(f"use-{case.id}", title, sentence, points, axes, page=page)]
@@ -105,7 +105,7 @@ VIEW = ResultView(
     ),
     said=said,
     cited="CPU time that the tool itself takes",
-    value=lambda one: f"{parts.tracer_cpu(one)} an operation{with_interval(one.own_use.cpu)}",
+    value=lambda number: f"{parts.tracer_cpu(number)} an operation{with_interval(number.own_use.cpu)}",
     estimate=attrgetter("own_use.cpu"),
     answered="The tool itself takes {} of CPU time for an operation",
     sections=sections,

@@ -55,8 +55,8 @@ class NumberColumn(NamedTuple):
         return links.number(number, self.id, text) if self.is_linked else text
 
     def words(self, number: Number) -> str:
-        said = self.text(number)
-        return units.MISSING if said is None else str(said)
+        value = self.text(number)
+        return units.MISSING if value is None else str(value)
 
 
 class BlockColumn(NamedTuple):
@@ -79,18 +79,21 @@ def linked(name: str, text: Callable[[Number], object]) -> NumberColumn:
 
 
 def of_levels(*columns: NumberColumn) -> list[NumberColumn]:
-    return [one._replace(at_levels=True) for one in columns]
+    return [number_column._replace(at_levels=True) for number_column in columns]
 
 
 def with_first(first: Sequence[NumberColumn], others: Iterable[NumberColumn]) -> tuple[NumberColumn, ...]:
     """The columns of `first`, then those of `others` that are not among them."""
-    return *first, *(one for one in others if one not in first)
+    return *first, *(number_column for number_column in others if number_column not in first)
 
 
 def for_factor(columns: Iterable[NumberColumn], factor: Factor | None) -> list[NumberColumn]:
     """The columns that a suite with that factor has, or one without; levels under the title of their factor."""
-    shown = [one for one in columns if one.at_levels in {None, factor is not None}]
-    return [one._replace(label=factor.title) if factor and one.id == "level" else one for one in shown]
+    shown = [number_column for number_column in columns if number_column.at_levels in {None, factor is not None}]
+    return [
+        number_column._replace(label=factor.title) if factor and number_column.id == "level" else number_column
+        for number_column in shown
+    ]
 
 
 TRACER = NumberColumn("tracer", attrgetter("tracer"))
@@ -98,38 +101,38 @@ TOOL = NumberColumn("tracer", names.tool_with_version)
 COUNTED_TRACER = NumberColumn("tracer", instructions.tracer)
 LEVEL = NumberColumn("level", attrgetter("level"))
 LEVELS = LEVEL._replace(at_levels=True)
-PROBES = NumberColumn("probes", lambda one: "" if one.event.probes is None else units.count(one.event.probes))
-LOSS = linked("loss", lambda one: units.percent(one.event.loss_ratio))
+PROBES = NumberColumn("probes", lambda number: "" if number.event.probes is None else units.count(number.event.probes))
+LOSS = linked("loss", lambda number: units.percent(number.event.loss_ratio))
 BLOCKS = NumberColumn("blocks", attrgetter("blocks"))
 GRADE = NumberColumn("grade", attrgetter("grade"))
 
 COST = linked("cost", parts.cost)
 SLOWDOWN = linked("slowdown", parts.slowdown)
-FASTEST = linked("fastest", lambda one: units.duration(one.time.fastest_ns))
+FASTEST = linked("fastest", lambda number: units.duration(number.time.fastest_ns))
 AT = {percent: linked(f"threshold-{percent}", partial(parts.threshold, percent=percent)) for percent in THRESHOLDS}
 AT_5 = AT[5]._replace(note=parts.THRESHOLD_COLUMN, at_levels=False)
 """The one threshold of a table, where no factor makes the rate another at each level."""
-RATE_5 = AT[5]._replace(text=lambda one: units.value(one.threshold(5), units.RATE))
+RATE_5 = AT[5]._replace(text=lambda number: units.value(number.threshold(5), units.RATE))
 """The same beside the cost with its interval, which has that of the rate too."""
-START = linked("start", lambda one: parts.taken(one, one.event.attach))
-STOP = linked("stop", lambda one: parts.taken(one, one.event.detach))
+START = linked("start", lambda number: parts.taken(number, number.event.attach))
+STOP = linked("stop", lambda number: parts.taken(number, number.event.detach))
 CPU = linked("tracer-cpu", parts.tracer_cpu)
-MEMORY = linked("tracer-memory", lambda one: units.interval(one.own_use.memory or one.time.memory, units.SIZE))
-CALLS = linked("tracer-calls", lambda one: units.count(one.own_use.calls))
+MEMORY = linked("tracer-memory", lambda number: units.interval(number.own_use.memory or number.time.memory, units.SIZE))
+CALLS = linked("tracer-calls", lambda number: units.count(number.own_use.calls))
 
 QUANTITIES = (
     COST,
     SLOWDOWN,
     FASTEST,
-    NumberColumn("baseline", lambda one: units.duration(one.baseline.value if one.baseline else None)),
-    NumberColumn("noise-floor", lambda one: units.duration(one.time.noise_floor_ns, 2)),
-    NumberColumn("traced-rate", lambda one: units.rate(one.time.rate_hz)),
+    NumberColumn("baseline", lambda number: units.duration(number.baseline.value if number.baseline else None)),
+    NumberColumn("noise-floor", lambda number: units.duration(number.time.noise_floor_ns, 2)),
+    NumberColumn("traced-rate", lambda number: units.rate(number.time.rate_hz)),
     LOSS,
     START,
     STOP,
     CPU,
     MEMORY,
-    linked("event-bytes", lambda one: one.time.event_bytes and units.size(round(one.time.event_bytes))),
+    linked("event-bytes", lambda number: number.time.event_bytes and units.size(round(number.time.event_bytes))),
     PROBES,
     BLOCKS,
 )
@@ -169,8 +172,8 @@ OWN_COLUMNS = (
 def digits(block: Block, *values: float) -> str:
     """Values of a block, all to the place that its longest run has in `DIGITS` digits."""
     longest = max((*block.untraced, block.traced or 0.0, block.own or 0.0), default=0.0)
-    place = units.exponent(longest) - DIGITS + 1 if longest else 0
-    return "; ".join(units.at_place(value, place) for value in values)
+    power = units.exponent(longest) - DIGITS + 1 if longest else 0
+    return "; ".join(units.at_place(value, power) for value in values)
 
 
 def _run(block: Block, value: float | None) -> str:
@@ -186,37 +189,37 @@ MOST_ROWS = 20  # rows of the table of a case, which a reader sees before those 
 
 def of_cases(columns: Sequence[NumberColumn], numbers: Iterable[Number]) -> list[Part]:
     """A table whose rows are cases, with the level beside the case where no column has it; nothing without numbers."""
-    has_levels, rows = any(one.id == "level" for one in columns), []
+    has_levels, rows = any(number_column.id == "level" for number_column in columns), []
     for number in numbers:
         case = links.case(number.case, number.title, None if has_levels else number.level)
-        rows.append([case, *(one.cell(number) for one in columns)])
-    heads = [column("case"), *(one.head for one in columns)]
-    return [Table(heads, rows), listed((one.note for one in columns), "")] if rows else []
+        rows.append([case, *(number_column.cell(number) for number_column in columns)])
+    heads = [column("case"), *(number_column.head for number_column in columns)]
+    return [Table(heads, rows), listed((number_column.note for number_column in columns), "")] if rows else []
 
 
 def of_machines(
-    columns: Sequence[NumberColumn], found: Iterable[Any], note: object = "", *, has_places: bool = False
+    columns: Sequence[NumberColumn], results: Iterable[Any], note: object = "", *, has_places: bool = False
 ) -> list[Part]:
     """A table where each machine is named once above its rows, with a note below; nothing without rows.
 
-    What is `found` are numbers, or has a `submission` as these have; each row may have an address of its own.
+    What is `results` are numbers, or has a `submission` as these have; each row may have an address of its own.
     """
     first, *others = columns
     rows: list[Sequence[object] | Group] = []
-    for machine, own in grouped_by(found, lambda one: one.submission.machine).items():
+    for machine, own in grouped_by(results, lambda result: result.submission.machine).items():
         rows.append(Group(links.machine(own[0].submission)))
         for row in own:
             text = first.text(row)
             if has_places:
                 text = Link(text, "#=" + "-".join(filter(None, (names.short_id(machine), row.tracer, row.level))))
-            rows.append([text, *(one.cell(row) for one in others)])
-    heads = [one.head for one in columns]
-    return [Table(heads, rows), listed([note, *(one.note for one in columns)], "")] if rows else []
+            rows.append([text, *(number_column.cell(row) for number_column in others)])
+    heads = [number_column.head for number_column in columns]
+    return [Table(heads, rows), listed([note, *(number_column.note for number_column in columns)], "")] if rows else []
 
 
-def level_number(one: Number) -> int:
+def level_number(number: Number) -> int:
     """The level of a number as an integer; 0 where it has none, or words."""
-    return int(one.level) if one.level is not None and one.level.isdecimal() else 0
+    return int(number.level) if number.level is not None and number.level.isdecimal() else 0
 
 
 class Growth(NamedTuple):
@@ -231,8 +234,8 @@ class Growth(NamedTuple):
 
 
 def growths(numbers: Iterable[Number]) -> list[Growth]:
-    groups = grouped_by(numbers, lambda one: (one.submission.machine, one.tracer)).values()
-    ordered = (sorted(own, key=lambda one: level_order(one.level)) for own in groups)
+    groups = grouped_by(numbers, lambda number: (number.submission.machine, number.tracer)).values()
+    ordered = (sorted(own, key=lambda number: level_order(number.level)) for own in groups)
     return [Growth(own[0], own[-1]) for own in ordered if len(own) > 1]
 
 
@@ -247,7 +250,7 @@ class CaseResults:
 
     @property
     def machines(self) -> dict[str, str]:
-        return {one.submission.machine: names.machine_name(one.submission) for one in self.measured}
+        return {number.submission.machine: names.machine_name(number.submission) for number in self.measured}
 
     @property
     def costs(self) -> dict[str, dict[str, Number]]:
@@ -257,17 +260,17 @@ class CaseResults:
 
     @property
     def labels(self) -> dict[tuple[str, str], str]:
-        machines, keys = self.machines, [(one.submission.machine, one.tracer) for one in self.measured]
+        machines, keys = self.machines, [(number.submission.machine, number.tracer) for number in self.measured]
         is_alone = len(machines) == 1
         words = {tracer: names.tracer_name(tracer) for _, tracer in keys}
-        return {(at, one): words[one] if is_alone else f"{words[one]}, {machines[at]}" for at, one in keys}
+        return {(at, key): words[key] if is_alone else f"{words[key]}, {machines[at]}" for at, key in keys}
 
     def table(self, columns: Sequence[NumberColumn], note: object = "") -> list[Part]:
-        rows = [one for one in self.measured if one.is_known]
-        known = for_factor(columns, self.suite.factor)
-        ends = accumulate(len(own) for own in grouped_by(rows, lambda one: one.submission.machine).values())
+        rows = [number for number in self.measured if number.is_known]
+        shown_columns = for_factor(columns, self.suite.factor)
+        ends = accumulate(len(own) for own in grouped_by(rows, lambda number: number.submission.machine).values())
         end = max((end for end in ends if end <= MOST_ROWS), default=MOST_ROWS)
-        shown, others = (of_machines(known, some, note, has_places=True) for some in (rows[:end], rows[end:]))
+        shown, others = (of_machines(shown_columns, some, note, has_places=True) for some in (rows[:end], rows[end:]))
         return [*shown, *fold("On other machines", *others)]
 
 
@@ -305,12 +308,12 @@ class ResultView:
 
     @property
     def has_untraced(self) -> bool:
-        return any(one.id == "untraced-operation" for one in self.rows.columns)
+        return any(block_column.id == "untraced-operation" for block_column in self.rows.columns)
 
     @property
     def has_costs(self) -> bool:
         """Whether its numbers are costs of an event, or slowdowns by them, which runs and pages compare."""
-        return any(one.id == COST.id for one in self.columns)
+        return any(number_column.id == COST.id for number_column in self.columns)
 
     def table(self, numbers: Sequence[Number], factor: Factor | None, *, brief: bool = False) -> list[Part]:
         return of_cases(for_factor((brief and self.brief) or self.columns, factor), numbers)
@@ -326,16 +329,18 @@ class ResultView:
         A cost that is no difference is shown alone or not at all.
         """
         every = numbers.of_case(case.id)
-        known = [one for one in every if one.is_known]
-        if not known:
+        measured = [number for number in every if number.is_known]
+        if not measured:
             return _why_none(numbers, case) or (every[0].status if every else "not yet")
-        values = [(one, estimate.value) for one in known if (estimate := self.estimate(one)) is not None]
-        if self.main is COST and (len(known) == 1 or not values):
-            return Pieces([COST.cell(known[0])])
+        values = [(number, estimate.value) for number in measured if (estimate := self.estimate(number)) is not None]
+        if self.main is COST and (len(measured) == 1 or not values):
+            return Pieces([COST.cell(measured[0])])
         if not values:
             return units.MISSING
         values.sort(key=itemgetter(1))
-        least, *more = (links.number(one, self.main.id, units.quantity(value, self.scale)) for one, value in values)
+        least, *more = (
+            links.number(number, self.main.id, units.quantity(value, self.scale)) for number, value in values
+        )
         return Pieces([least, *([" to ", more[-1], f" ({len(values)})"] if more else [])])
 
 
