@@ -11,7 +11,7 @@ const stopWords = new Set("a an and are as at be by can do does for from how i i
 const load = once(async () => {
   const loaded = await import(`${home}pagefind/pagefind.js`);
   // What a page is called, and the words that readers have for it (assets/search.toml), say more than its text.
-  await loaded.options({ baseUrl: new URL(home).pathname, excerptLength: 24, ranking: { metaWeights: { title: 2, also: 40, section: 0 } } });
+  await loaded.options({ baseUrl: new URL(home).pathname, excerptLength: 24, ranking: { metaWeights: { title: 2, also: 40, section: 0, says: 0 } } });
   return loaded;
 });
 
@@ -27,16 +27,16 @@ const excerpt = (html) => {
   return made;
 };
 
-// Of a text with sections the one that has most of the words; lists have the same sections on each page.
-const partOf = ({ url, meta, sub_results: parts }) => (/^(Costs|Sources|Results|Suites)/.test(meta.section) ? [] : parts)
+// Of a text with sections the one that has most of the words; a case begins with its answer.
+const partOf = ({ url, meta, sub_results: parts }) => (meta.says ? [] : parts)
   .filter((one) => one.url !== url && !one.url.endsWith("#references-of-page"))
   .sort((one, other) => other.locations.length - one.locations.length)[0];
 
 const entry = (found) => {
   const part = partOf(found);
-  const { section, title } = found.meta;
+  const { says, section, title } = found.meta;
   return element("li", "", link(title, found.url), ...(section ? [" ", element("span", "search-section", section)] : []),
-    ...(part ? [element("p", "search-part", link(part.title, part.url))] : []), excerpt((part ?? found).excerpt));
+    ...(part ? [element("p", "search-part", link(part.title, part.url))] : []), excerpt(says || (part ?? found).excerpt));
 };
 
 const list = async (found, start) => {
