@@ -18,7 +18,7 @@ from probe_effect.advising.calibrate import placed
 from probe_effect.advising.here import groups
 from probe_effect.advising.watched import probe_costs
 from probe_effect.cli import commands
-from probe_effect.costs.evidence import evidence
+from probe_effect.costs.evidence import evidence_of
 from probe_effect.costs.table import ProbeGroup
 from probe_effect.host.this_machine import collect_named
 from probe_effect.model import ProbeEffectError
@@ -192,7 +192,7 @@ def kind(document: MachineFile) -> tuple[str | None, bool | None, str]:
 def test_what_the_guide_asks_is_answered_on_every_machine_of_a_kind_that_was_measured(
     catalogue: Catalogue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = evidence(catalogue)
+    found = evidence_of(catalogue)
     shown, _ = read_transcripts(DataFolder(REAL_DATA))
     scripts = [text for one in shown for text in re.findall(r"advise -e '([^']+)'", one.transcript.run)]
     assert scripts
@@ -233,7 +233,7 @@ def test_static_and_user_probes_have_a_cost_on_any_machine_though_no_data_know_i
     catalogue: Catalogue, script: str, virtualization: str | None, here: MachineFile
 ) -> None:
     machine = here.machine.model_copy(update={"virtualization": virtualization, "nested": bool(virtualization)})
-    found, facts = evidence(catalogue), facts_of(machine, here.system.kernel_release)
+    found, facts = evidence_of(catalogue), facts_of(machine, here.system.kernel_release)
     for probe in read_script(script).probes:
         group = ProbeGroup(
             attach=probe.attach,

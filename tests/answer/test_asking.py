@@ -6,7 +6,7 @@ import pytest
 
 from helpers.evidence_builder import part_of
 from probe_effect.answer.question import QUESTIONS, groups, tool_script, tool_scripts, tracer_of
-from probe_effect.costs.evidence import evidence
+from probe_effect.costs.evidence import evidence_of
 from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.scripts.script import read_script
 
@@ -17,7 +17,7 @@ SCRIPTS = {title: script for group in QUESTIONS.values() for title, script in gr
 def test_every_question_is_a_script_whose_probes_were_measured_or_counted_somewhere(
     title: str, catalogue: Catalogue
 ) -> None:
-    found = evidence(catalogue)
+    found = evidence_of(catalogue)
     script = tool_script(SCRIPTS[title], catalogue.tools) or read_script(SCRIPTS[title])
     tracer = tracer_of(found, script, None)
     for group in groups(script):

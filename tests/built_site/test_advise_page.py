@@ -13,7 +13,7 @@ import pytest
 from helpers import accessibility
 from helpers.evidence_builder import asked_here
 from helpers.page_scripts import under_node
-from probe_effect.costs.evidence import evidence
+from probe_effect.costs.evidence import evidence_of
 from probe_effect.costs.table import ProbeGroup
 from probe_effect.numbers.shown import facts_of_submission
 
@@ -66,7 +66,7 @@ def with_data(desktop: BrowserContext, address: str, change: Callable[[dict[str,
 
 @pytest.fixture(scope="module")
 def found(catalogue: Catalogue) -> Evidence:
-    return evidence(catalogue)
+    return evidence_of(catalogue)
 
 
 def paste(page: Page, script: str) -> None:

@@ -12,7 +12,7 @@ import pytest
 from helpers.builders import write_data
 from helpers.html_page import Page
 from helpers.site_build import OWN_KEPT, PROJECT, assembled
-from probe_effect.costs.evidence import evidence
+from probe_effect.costs.evidence import evidence_of
 from probe_effect.costs.instructions import is_in_red_zone
 from probe_effect.costs.machine import number_on_hardware
 from probe_effect.model import ProbeEffectError
@@ -91,7 +91,7 @@ def test_a_derived_figure_has_a_mark_of_its_own_that_its_page_explains(site: Pat
 def test_a_table_says_what_a_stepped_uprobe_costs_without_a_hypervisor_and_where_a_called_one_is_unsafe(
     site: Path, chapter: str, catalogue: Catalogue
 ) -> None:
-    found = evidence(catalogue)
+    found = evidence_of(catalogue)
     measured = {addresses.number(one): one for one in catalogue.numbers.current() if one.case in found.case_of}
     for table in page(site, chapter).split("<table>")[1:]:
         rows, _, after = table.partition("</table>")

@@ -16,7 +16,7 @@ from probe_effect.answer import sentences
 from probe_effect.answer.answers import answer
 from probe_effect.answer.question import Combination, Question, rate_from, tool_script, tracer_of
 from probe_effect.costs.actions import may_pay_at_switches
-from probe_effect.costs.evidence import evidence
+from probe_effect.costs.evidence import evidence_of
 from probe_effect.live.count import Target
 from probe_effect.live.places import NotHere, Place
 from probe_effect.model import HostNotReady, ProbeEffectError
@@ -120,7 +120,7 @@ class Said:
 
 @pytest.fixture(scope="module")
 def found(catalogue: Catalogue) -> Evidence:
-    return evidence(catalogue)
+    return evidence_of(catalogue)
 
 
 @pytest.fixture(scope="module")

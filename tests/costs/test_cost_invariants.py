@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from helpers.cost_invariants import Asked, Said, turned, violations
-from probe_effect.costs.evidence import evidence, whose
+from probe_effect.costs.evidence import evidence_of, whose
 from probe_effect.costs.machine import machine_costs
 from probe_effect.costs.row import PLAIN_ACTION, RowKey
 from probe_effect.costs.table import CostTable, ProbeGroup, event
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.deep
 @pytest.fixture(scope="module")
 def tables(catalogue: Catalogue) -> list[CostTable]:
     """The table of every tracer on every machine, and on a machine of their kind that nobody measured."""
-    found = evidence(catalogue)
+    found = evidence_of(catalogue)
     nobody = replace(facts_of_submission(in_order(catalogue.numbers)[0]), machine="", name="")
     scopes = [whose(found, nobody, machine) for machine in (None, *found.machines)]
     return [CostTable(found, scope, tracer) for scope in scopes for tracer in (*found.tracers, "py-spy")]

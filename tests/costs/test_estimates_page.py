@@ -8,7 +8,7 @@ import pytest
 
 from costs.test_from_counts import known
 from helpers.evidence_builder import MACHINE, measured
-from probe_effect.costs.evidence import evidence
+from probe_effect.costs.evidence import evidence_of
 from probe_effect.model import Estimate
 from probe_effect.site.pages import case_answer, fragments
 from probe_effect.site.pages.parts import fragment, markdown
@@ -57,7 +57,7 @@ def test_the_page_says_how_many_of_those_left_out_the_interval_held() -> None:
 
 @pytest.mark.parametrize("suite", ["per-event", "user-probes", "usdt", "combinations"])
 def test_no_row_of_the_costs_says_only_that_it_was_skipped(catalogue: Catalogue, suite: str) -> None:
-    found = evidence(catalogue)
+    found = evidence_of(catalogue)
     section = fragment([fragments.case_table(catalogue.by_suite[suite], catalogue)])
     rows = [line.split(" | ") for line in section.splitlines() if line.startswith("| [") and "(/costs/" in line]
     assert len(rows) == len([one for folder, one in found.cases if folder.id == suite])

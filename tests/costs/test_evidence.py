@@ -11,7 +11,7 @@ import pytest
 from helpers.builders import COST_NS, MACHINE, REAL_DATA, changed, machine_values, write_submission
 from helpers.evidence_builder import measured, rows_of
 from probe_effect.costs import from_counts
-from probe_effect.costs.evidence import Evidence, evidence
+from probe_effect.costs.evidence import Evidence, evidence_of
 from probe_effect.costs.from_counts import models
 from probe_effect.model import Estimate
 from probe_effect.numbers import catalogue
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def found(data: Path) -> Evidence:
-    return evidence(read_catalogue(DataFolder(data)))
+    return evidence_of(read_catalogue(DataFolder(data)))
 
 
 def submit(data: Path, rows: list[Sample], suite: str = "per-event") -> None:
@@ -79,13 +79,13 @@ def everything(known: Evidence) -> list[object]:
 
 def test_what_was_asked_for_case_by_case_is_the_same_as_all_at_once(real_data: DataFolder) -> None:
     numbers, at_once = read_numbers(real_data), read_numbers(real_data)
-    known = evidence(numbers)
+    known = evidence_of(numbers)
     for machine, tracer, case in reversed(known.keys):
         assert known.costs[machine, tracer, case].is_sound
         known.counts_of(case)
         known.levels_of(case)
-    assert str(everything(known)) == str(everything(evidence(at_once)))
-    counts = {case: len(evidence(at_once).counts_of(case)) for case in known.counts}
+    assert str(everything(known)) == str(everything(evidence_of(at_once)))
+    counts = {case: len(evidence_of(at_once).counts_of(case)) for case in known.counts}
     assert {case: len(some) for case, some in known.counts.items()} == counts
     assert sorted(known.keys) == sorted(known.costs)
 
@@ -102,7 +102,7 @@ def test_asking_for_a_case_takes_up_no_number_of_another(
         return number
 
     monkeypatch.setattr(catalogue, "_number", recorded)
-    known = evidence(read_numbers(real_data))
+    known = evidence_of(read_numbers(real_data))
     machine, tracer, case = known.keys[0]
     assert known.costs[machine, tracer, case].case == case
     assert made == {case}
@@ -119,10 +119,10 @@ def test_models_are_fitted_once_and_again_where_a_submission_is_withdrawn(
         return fit(found)
 
     monkeypatch.setattr(from_counts, "_fitted_to", recorded)
-    first, again = (evidence(replace(numbers, kept=kept)) for _ in range(2))
+    first, again = (evidence_of(replace(numbers, kept=kept)) for _ in range(2))
     assert models(first).by_machine == models(again).by_machine
     assert fitted == [first]
-    fewer = evidence(replace(numbers, kept=kept, active=numbers.active[1:]))
+    fewer = evidence_of(replace(numbers, kept=kept, active=numbers.active[1:]))
     assert models(fewer).ratios
     assert fitted == [first, fewer]
 

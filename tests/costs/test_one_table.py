@@ -14,7 +14,7 @@ import pytest
 from helpers.builders import PROJECT
 from helpers.cost_invariants import ACTIONS, KINDS, MECHANISMS, OF_USER, Asked, Said, pairs, violations
 from helpers.page_scripts import under_node
-from probe_effect.costs.evidence import Scope, evidence
+from probe_effect.costs.evidence import Scope, evidence_of
 from probe_effect.costs.table import CostTable, ProbeGroup, event
 from probe_effect.model import Estimate
 from probe_effect.site.costs import cost_files, scope_tables, scopes
@@ -76,7 +76,7 @@ def is_same(one: Said | None, other: Said | None) -> bool:
 
 
 def test_five_hundred_probes_cost_the_same_in_the_pages_script(catalogue: Catalogue, published: dict[str, Any]) -> None:
-    found, known = evidence(catalogue), scopes(catalogue)
+    found, known = evidence_of(catalogue), scopes(catalogue)
     tables = {name: scope for name, (_, scope) in known.items()}
 
     def ours(scope: Scope, tracer: str, asked: Asked) -> Said | None:

@@ -19,7 +19,7 @@ from evidence.method_tables import PROJECT
 from evidence.method_tables import write as write_tables
 from probe_effect import units
 from probe_effect.costs import from_counts
-from probe_effect.costs.evidence import evidence
+from probe_effect.costs.evidence import evidence_of
 from probe_effect.costs.instructions import classes_of, recorded
 from probe_effect.model import series_of
 from probe_effect.numbers import names
@@ -201,7 +201,7 @@ def _grouped(found: Sequence[tuple[Point, float]]) -> Mapping[str, list[float]]:
 @click.option("--write", is_flag=True, help="Put the tables into the method.")
 def main(*, write: bool) -> None:
     """Print how near the times of left out cases are to each model's estimates."""
-    own, newest = (evidence(read_catalogue(DataFolder(PROJECT / "data"))) for _ in range(2))
+    own, newest = (evidence_of(read_catalogue(DataFolder(PROJECT / "data"))) for _ in range(2))
     text = "\n".join(tables(own, newest))
     print(text)
     if write:

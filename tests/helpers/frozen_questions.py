@@ -28,7 +28,7 @@ from probe_effect.answer.question import (
     tool_scripts,
     tracer_of,
 )
-from probe_effect.costs.evidence import evidence
+from probe_effect.costs.evidence import evidence_of
 from probe_effect.costs.row import SAMPLED
 from probe_effect.costs.table import ProbeGroup
 from probe_effect.model import ProbeEffectError
@@ -86,7 +86,7 @@ class Frozen:
         data = DataFolder(REAL_DATA, kept=Kept(PROJECT / "build" / "kept"))
         folders = [SubmissionFolder(data.results / run) for run in runs]
         catalogue = read_numbers(data, folders)
-        self.costs: Evidence = evidence(catalogue, partial(read_sources, data))
+        self.costs: Evidence = evidence_of(catalogue, partial(read_sources, data))
         newest = next(one for one in catalogue.numbers.submissions if one.metric == "time")
         self.nobody: Facts = replace(facts_of_submission(newest), machine="", name="")
         self.tools: list[ToolPackage] = [

@@ -21,7 +21,7 @@ from helpers.builders import (
 )
 from helpers.written_pages import written
 from probe_effect.checks.run import check_all
-from probe_effect.costs.evidence import evidence
+from probe_effect.costs.evidence import evidence_of
 from probe_effect.numbers.catalogue import Catalogue, read_catalogue
 from probe_effect.site.pages import changes_page, fragments
 from probe_effect.site.pages.changes_page import entries
@@ -127,10 +127,10 @@ def test_without_a_log_nothing_is_asked_for(data: Path) -> None:
 def test_what_is_withdrawn_guides_nobody_and_keeps_its_page(data: Path) -> None:
     before, after = read(log(data, ADDED)), read(log(data, ADDED, WITHDRAWN))
     assert SUBMISSION in {one.id for one in before.active}
-    assert MACHINE in evidence(before).machines
+    assert MACHINE in evidence_of(before).machines
     assert SUBMISSION not in {one.id for one in after.active}
     assert after.numbers.of_case("02-kprobe") == []
-    assert MACHINE not in evidence(after).machines
+    assert MACHINE not in evidence_of(after).machines
     assert SUBMISSION in {one.id for one in after.everything}
     assert changes_page.withdrawn(SUBMISSION, before) == {}
     assert "A build ran beside it." in changes_page.withdrawn(SUBMISSION, after)["withdrawn"]

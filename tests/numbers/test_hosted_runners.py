@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from helpers.builders import changed, machine_document, machine_values, many_blocks, write_submission
 from probe_effect.cli.measure import measure
-from probe_effect.costs.evidence import evidence
+from probe_effect.costs.evidence import evidence_of
 from probe_effect.costs.questions import of_all_machines, question
 from probe_effect.host import this_machine
 from probe_effect.host.this_machine import collect_named
@@ -105,13 +105,13 @@ def test_runs_on_three_hosts_count_as_one_machine_in_ranges_whose_ends_are_those
 
 
 def test_guidance_takes_the_range_over_all_hosts_and_the_newest_value(three_hosts: Catalogue) -> None:
-    cost = evidence(three_hosts).costs[hosted(three_hosts), "bpftrace", "02-kprobe"].known_cost
+    cost = evidence_of(three_hosts).costs[hosted(three_hosts), "bpftrace", "02-kprobe"].known_cost
     assert cost == pytest.approx((1200, 900, 1500))
 
 
 def test_the_cost_of_any_other_machine_is_that_of_its_current_run(three_hosts: Catalogue) -> None:
     current = three_hosts.numbers.of_machine("test-machine")[KPROBE]
-    assert evidence(three_hosts).costs["test-machine", "bpftrace", "02-kprobe"] is current
+    assert evidence_of(three_hosts).costs["test-machine", "bpftrace", "02-kprobe"] is current
 
 
 def test_the_list_of_machines_has_the_kind_of_runner_once_with_its_runs(three_hosts: Catalogue) -> None:

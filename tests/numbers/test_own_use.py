@@ -14,7 +14,7 @@ from helpers.submission_patches import good_data
 from helpers.written_pages import split, written
 from probe_effect.checks.run import check
 from probe_effect.cli import commands
-from probe_effect.costs.evidence import evidence
+from probe_effect.costs.evidence import evidence_of
 from probe_effect.measure.bench import Tally
 from probe_effect.model import Estimate, Key, Sample
 from probe_effect.numbers.catalogue import Catalogue, read_catalogue
@@ -245,7 +245,7 @@ def test_pages_show_what_the_tool_takes_and_no_cost(catalogue: Catalogue) -> Non
 
 
 def test_guidance_refuses_it_with_the_reason(catalogue: Catalogue) -> None:
-    found = evidence(catalogue)
+    found = evidence_of(catalogue)
     assert found.refused["test-machine", "top", "01-show"] == "its suite measures the tracer itself, not costs"
 
 

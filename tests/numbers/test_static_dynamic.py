@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from helpers.builders import copy_suite
 from probe_effect.answer.answers import of_case
-from probe_effect.costs.evidence import evidence
+from probe_effect.costs.evidence import evidence_of
 from probe_effect.numbers.catalogue import Catalogue, read_catalogue
 from probe_effect.numbers.shown import home_machine
 from probe_effect.site.pages.guide_fragments import COMPARED, charts, finding
@@ -40,7 +40,7 @@ def test_nothing_is_drawn_before_anything_was_measured(tmp_path: Path) -> None:
 
 
 def compared(catalogue: Catalogue) -> list[CostRow]:
-    found, machine = evidence(catalogue), home_machine(catalogue.numbers) or ""
+    found, machine = evidence_of(catalogue), home_machine(catalogue.numbers) or ""
     return [part for case in COMPARED if (part := of_case(found, case, machine, "bpftrace"))]
 
 

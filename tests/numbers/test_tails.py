@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from helpers.builders import block_rows, machine_values, write_data, write_submission
 from helpers.number_builder import reduced
-from probe_effect.costs.evidence import evidence
+from probe_effect.costs.evidence import evidence_of
 from probe_effect.model import Bucket, Key
 from probe_effect.numbers.catalogue import read_catalogue
 from probe_effect.numbers.counted import FEWEST_BEYOND, at_least, percentile_ns, pooled
@@ -147,7 +147,7 @@ def test_a_case_whose_operations_were_not_timed_alone_has_none_of_it(tmp_path: P
 
 def case_of(catalogue: Catalogue) -> str:
     """The page of 02-kprobe."""
-    return case_page.write(catalogue, evidence(catalogue), catalogue.by_suite["per-event"], kprobe_of(catalogue))
+    return case_page.write(catalogue, evidence_of(catalogue), catalogue.by_suite["per-event"], kprobe_of(catalogue))
 
 
 def kprobe_of(catalogue: Catalogue) -> Case:

@@ -26,7 +26,7 @@ from helpers.builders import (
 )
 from helpers.number_builder import number, reduced, submission
 from helpers.written_pages import split, with_fragments
-from probe_effect.costs.evidence import evidence
+from probe_effect.costs.evidence import evidence_of
 from probe_effect.model import BadData, Estimate
 from probe_effect.numbers.catalogue import Catalogue, read_catalogue
 from probe_effect.numbers.names import cpu_family
@@ -403,7 +403,7 @@ def page_of(case_id: str, catalogue: Catalogue) -> str:
     """The page of a case."""
     for folder in catalogue.suites:
         for case in (case for case in folder.suite.cases if case.id == case_id):
-            return case_page.write(catalogue, evidence(catalogue), folder, case)
+            return case_page.write(catalogue, evidence_of(catalogue), folder, case)
     raise KeyError(case_id)
 
 

@@ -23,7 +23,7 @@ from helpers.builders import (
 )
 from helpers.number_builder import number
 from helpers.written_pages import split, written
-from probe_effect.costs.evidence import evidence
+from probe_effect.costs.evidence import evidence_of
 from probe_effect.model import Estimate
 from probe_effect.numbers.catalogue import Catalogue, read_catalogue
 from probe_effect.records import TOOLS
@@ -210,7 +210,7 @@ def test_the_list_of_results_has_every_submission(small: Catalogue) -> None:
 def test_a_table_says_where_an_event_is_an_iteration_of_several_calls(
     catalogue: Catalogue, case_id: str, *, is_said: bool
 ) -> None:
-    found = evidence(catalogue)
+    found = evidence_of(catalogue)
     measured = [one for one in catalogue.numbers.current() if one.case == case_id and one.is_time]
     text = fragment(cost.sections(CaseResults(found, *found.of[case_id], measured)))
     assert ("iteration of 2 system calls" in text) == is_said

@@ -14,7 +14,7 @@ from helpers.number_builder import altered, number, submission
 from probe_effect import units
 from probe_effect.checks.rows import COST_RULES, JudgedSubmission
 from probe_effect.checks.rule import CheckedSubmission
-from probe_effect.costs.evidence import evidence
+from probe_effect.costs.evidence import evidence_of
 from probe_effect.model import Estimate
 from probe_effect.numbers.catalogue import Catalogue, SuiteFolder
 from probe_effect.site.pages import case_page, fragments, number_page, submission_page
@@ -96,7 +96,7 @@ def test_the_page_of_the_suite_has_slowdown_probes_events_cost_and_what_was_buil
 
 def test_the_page_of_a_case_has_them_too_and_no_rate_at_which_a_thread_slows() -> None:
     known = catalogue(*some())
-    text = case_page.write(known, evidence(known), known.suites[0], BUILD.cases[0])
+    text = case_page.write(known, evidence_of(known), known.suites[0], BUILD.cases[0])
     assert "347" in text
     assert "5 % at" not in text
 
@@ -142,7 +142,7 @@ def test_where_a_benchmark_varies_each_has_its_slowdown_and_less_time_than_untra
     assert "(calls) with bpftrace" in found
     assert "[Benchmark](/data/dictionary/#level) |" in found
     assert [one for one in ("probes", "events-fired", "tree") if f"/#{one})" in found] == []
-    text = case_page.write(known, evidence(known), known.suites[0], builds.cases[0]).replace("\u00a0", " ")
+    text = case_page.write(known, evidence_of(known), known.suites[0], builds.cases[0]).replace("\u00a0", " ")
     assert re.search(r"The work takes \*\*\[−3\.0\]\(.*\) to \[10 %\]\(.*\)\*\* longer", text)
 
 
@@ -156,7 +156,7 @@ def test_less_time_than_untraced_is_doubted_unless_another_build_was_run(variant
 
 
 def test_costs_of_a_whole_work_guide_nobody() -> None:
-    found = evidence(catalogue(*some()))
+    found = evidence_of(catalogue(*some()))
     assert found.costs == {}
     assert "slowdown of the whole work" in found.refused["test-machine", "bpftrace", "01-calls"]
 

@@ -13,7 +13,7 @@ from probe_effect.advising.here import CALLS
 from probe_effect.answer.advice import Advice, Thread, advise
 from probe_effect.answer.prediction import Starting, starting
 from probe_effect.answer.question import ANY_THREAD, tool_script, tracer_of, what_is_known
-from probe_effect.costs.evidence import evidence, machines_for
+from probe_effect.costs.evidence import evidence_of, machines_for
 from probe_effect.costs.instructions import writes_red_zone
 from probe_effect.costs.map_memory import TracerMemory, by_law
 from probe_effect.costs.table import STARTS, HereCost, HereCosts, ProbeGroup
@@ -103,7 +103,7 @@ def answer_script(question: ScriptQuestion, data: DataFolder, system: RunningSys
     if script is None and (sentence := what_is_known(catalogue, command_name(question.text))):
         raise UsageError(sentence)
     script = script or read_script(question.text)
-    costs, facts = evidence(catalogue, partial(read_sources, data)), system.facts
+    costs, facts = evidence_of(catalogue, partial(read_sources, data)), system.facts
     tracer = tracer_of(costs, script, question.tracer)
     question = _aimed(question, script, system)
     probes = calibrate.placed(script, question.target.pid, system.places)

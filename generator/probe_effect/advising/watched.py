@@ -9,7 +9,7 @@ from typing import Any
 from probe_effect.advising.calibrate import Calibrate, CalibrationTask, mechanism_at
 from probe_effect.advising.moved import AskedProbe
 from probe_effect.answer.spread import spreads
-from probe_effect.costs.evidence import Evidence, Scope, evidence, whose
+from probe_effect.costs.evidence import Evidence, Scope, evidence_of, whose
 from probe_effect.costs.row import CostRow, RowKey
 from probe_effect.costs.table import cost_table
 from probe_effect.host import ROOT
@@ -188,7 +188,7 @@ class ProbeCosts:
 
 def probe_costs(data: DataFolder, here: Facts, named: str | None, calibrate: Calibrate | None = None) -> ProbeCosts:
     """The costs of plain probes in `data`, for this machine. Raises: UsageError for an unknown machine's name."""
-    costs = evidence(read_numbers(data))
+    costs = evidence_of(read_numbers(data))
     unknown(filter(None, [named]), costs.machines, "machine")
     return ProbeCosts(costs, here, named, calibrate)
 

@@ -15,7 +15,7 @@ from probe_effect.answer.prediction import WORDS
 from probe_effect.answer.question import Question
 from probe_effect.cli import output
 from probe_effect.cli.output import show_section, show_table, show_text
-from probe_effect.costs.evidence import Evidence, evidence
+from probe_effect.costs.evidence import Evidence, evidence_of
 from probe_effect.costs.row import SAMPLED, CostRow
 from probe_effect.host import this_machine
 from probe_effect.model import Estimate, interval_json, thresholds_json, unknown
@@ -107,7 +107,7 @@ def _show(costs: Evidence, answer: Answer, *, is_named: bool) -> None:
 
 def _answer(question: Question, data: DataFolder, here: Facts) -> tuple[Evidence, Answer]:
     """What was measured, and the answer that it gives. Raises: UsageError for a name that the data does not have."""
-    costs = evidence(read_numbers(data), partial(read_sources, data))
+    costs = evidence_of(read_numbers(data), partial(read_sources, data))
     _check_names(costs, question)
     return costs, answer(costs, question, here)
 
@@ -124,12 +124,12 @@ def _check_names(costs: Evidence, question: Question) -> None:
         unknown([question.combination.action], dict.fromkeys(case.action for case in cases), "action")
 
 
-def _answer_json(evidence: Evidence, answer: Answer) -> dict[str, Any]:
+def _answer_json(evidence_of: Evidence, answer: Answer) -> dict[str, Any]:
     forecast = answer.headline.forecast
-    values = _forecast_json(evidence, forecast)
+    values = _forecast_json(evidence_of, forecast)
     is_composed = any(part.basis == "composed" for part in forecast.parts)
-    is_sampled = any(evidence.case_of[number.case].probe == SAMPLED for number in forecast.sources)
-    are_cases = all(part.name in evidence.case_of for part in forecast.parts)
+    is_sampled = any(evidence_of.case_of[number.case].probe == SAMPLED for number in forecast.sources)
+    are_cases = all(part.name in evidence_of.case_of for part in forecast.parts)
     return {
         "rate_hz": forecast.load.rate_hz,
         **interval_json(forecast.cost if is_sampled else None, "per_sample", "ns"),

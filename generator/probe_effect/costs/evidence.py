@@ -112,8 +112,8 @@ class _Known(NamedTuple):
 class _OnDemand(Mapping[CostKey, V]):
     """One part of what is known, by machine, tracer and case; numbers are read when somebody asks for their case."""
 
-    def __init__(self, all_evidence: "Evidence", part: Callable[[_Known], dict[str, V]]) -> None:
-        self._found, self._part = all_evidence, part
+    def __init__(self, evidence: "Evidence", part: Callable[[_Known], dict[str, V]]) -> None:
+        self._found, self._part = evidence, part
 
     def __getitem__(self, key: CostKey) -> V:
         machine, tracer, case = key
@@ -283,10 +283,10 @@ class Evidence:
         return {machine: levels for machine in machines if (levels := self.known(machine, case).by_level)}
 
 
-def evidence(catalogue: Catalogue, sources: Callable[[], Iterable[PublishedSource]] | None = None) -> Evidence:
+def evidence_of(catalogue: Catalogue, sources: Callable[[], Iterable[PublishedSource]] | None = None) -> Evidence:
     """The costs of a catalogue that guidance may use, gathered once; `sources` reads the published ones it lacks."""
-    if evidence not in catalogue.worked_out:
-        catalogue.worked_out[evidence] = Evidence(
+    if evidence_of not in catalogue.worked_out:
+        catalogue.worked_out[evidence_of] = Evidence(
             tuple(folder.suite for folder in catalogue.suites),
             catalogue.runs,
             spread=lambda: catalogue.numbers.spread,
@@ -295,7 +295,7 @@ def evidence(catalogue: Catalogue, sources: Callable[[], Iterable[PublishedSourc
             sources=sources or (lambda: catalogue.sources),
             keep=partial(_keep, catalogue),
         )
-    made: Evidence = catalogue.worked_out[evidence]
+    made: Evidence = catalogue.worked_out[evidence_of]
     return made
 
 
@@ -334,10 +334,10 @@ class Scope:
         return self.own, self.alike or self.lending, self.others
 
 
-def machines_for(all_evidence: Evidence, here: Facts, named: str | None = None) -> list[Likeness]:
+def machines_for(evidence: Evidence, here: Facts, named: str | None = None) -> list[Likeness]:
     """The measured machines with what each has in common with this one, the most like it first; or a named one."""
-    machines = dict.fromkeys(machine for machine, _, _ in reversed(all_evidence.keys))
-    newest = (all_evidence.costs[all_evidence.keys_of(machine_id)[0]].submission for machine_id in machines)
+    machines = dict.fromkeys(machine for machine, _, _ in reversed(evidence.keys))
+    newest = (evidence.costs[evidence.keys_of(machine_id)[0]].submission for machine_id in machines)
     ordered = by_likeness(here, map(facts_of_submission, newest))
     return (
         ordered
@@ -346,14 +346,12 @@ def machines_for(all_evidence: Evidence, here: Facts, named: str | None = None) 
     )
 
 
-def whose(all_evidence: Evidence, here: Facts, named: str | None = None) -> Scope:
+def whose(evidence: Evidence, here: Facts, named: str | None = None) -> Scope:
     """Whose costs answer a question from the machine of `here`, or about a machine that is named."""
-    if named is not None and named not in all_evidence.machines:
+    if named is not None and named not in evidence.machines:
         return Scope(printed=named)
-    facts = (
-        here if named is None else facts_of_submission(all_evidence.costs[all_evidence.keys_of(named)[0]].submission)
-    )
-    likely = machines_for(all_evidence, facts)
+    facts = here if named is None else facts_of_submission(evidence.costs[evidence.keys_of(named)[0]].submission)
+    likely = machines_for(evidence, facts)
     alike = tuple(likeness.machine for likeness in likely if likeness.comparable and not likeness.is_same)
     if named is not None:
         return Scope((named,), lending=alike)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from probe_effect.costs.evidence import evidence
+from probe_effect.costs.evidence import evidence_of
 from probe_effect.costs.instructions import mechanism_of
 from probe_effect.costs.row import calls_of_event, event_cost, median_range, upper_median
 from probe_effect.model import Estimate, Key
@@ -71,7 +71,7 @@ def question(catalogue: Catalogue, name: str) -> NamedQuestion | None:
     if name in QUESTIONS:
         return QUESTIONS[name]
     tracer, _, case = name.partition(".")
-    costs, case_id = evidence(catalogue), case.partition("@")[0]
+    costs, case_id = evidence_of(catalogue), case.partition("@")[0]
     if case_id not in costs.of:
         return None
     unit = "event" if calls_of_event(costs, case_id) is None else "system call"
@@ -102,7 +102,7 @@ def of_all_machines(catalogue: Catalogue, asked: NamedQuestion) -> MachineRange 
 def _replies(catalogue: Catalogue, asked: NamedQuestion, machine: str) -> Iterator[Reply]:
     """What a machine has of each case, with the first tracer that measured any."""
     cases = [(name.partition("@")[0], name.partition("@")[2] or None) for name in asked.cases]
-    all_cases = evidence(catalogue).of
+    all_cases = evidence_of(catalogue).of
     for tracer in asked.tracers:
         keys = [Key(case, tracer, level) for case, level in cases if case in all_cases]
         every = (catalogue.runs.of_machine_and_case(machine, key.case).get(key) for key in keys)
@@ -118,11 +118,11 @@ def _reply(catalogue: Catalogue, asked: NamedQuestion, measured: Number) -> Repl
     if asked.of != "event":
         taken = number.event.attach if asked.of == "start" else number.event.detach
         return taken and Reply(measured, taken)
-    all_evidence = evidence(catalogue)
-    if asked.mechanism not in (None, mechanism_of(all_evidence.case_of[number.case], number)):
+    evidence = evidence_of(catalogue)
+    if asked.mechanism not in (None, mechanism_of(evidence.case_of[number.case], number)):
         return None
     if number.is_clear:
-        time = event_cost(all_evidence, (number.submission.machine, number.tracer, number.case), number.known_cost)[0]
+        time = event_cost(evidence, (number.submission.machine, number.tracer, number.case), number.known_cost)[0]
         return Reply(measured, index.for_next_run(time, share))
     high = index.for_next_run(number.bounded_cost, share).high
     return Reply(measured, Estimate(high), is_bound=True) if high else None

@@ -76,10 +76,10 @@ class CostTable:
 
     @cached_property
     def actions(self) -> tuple[str, ...]:
-        all_costs = (self._on(machine) for machines in (*self.scope.levels, self.scope.lending) for machine in machines)
+        evidence = (self._on(machine) for machines in (*self.scope.levels, self.scope.lending) for machine in machines)
         printed = (case.action for _, case in self._printed)
         return tuple(
-            dict.fromkeys([PLAIN_ACTION, *(action for costs in all_costs for action in costs.actions), *printed])
+            dict.fromkeys([PLAIN_ACTION, *(action for costs in evidence for action in costs.actions), *printed])
         )
 
     def mechanisms(self, kind: str) -> list[str | None]:

@@ -16,7 +16,7 @@ from probe_effect.compare.agreement import of_case
 from probe_effect.compare.comparison import Comparison
 from probe_effect.compare.kernels import LEAST_CHANGE_RATIO, series, series_changes
 from probe_effect.compare.subjects import nearest, of_kind
-from probe_effect.costs.evidence import evidence
+from probe_effect.costs.evidence import evidence_of
 from probe_effect.costs.from_counts import judged, models
 from probe_effect.intake import report
 from probe_effect.intake.report import MAX_FEW, MAX_LINE, D, Listed, ReviewReport, grouped, is_writable
@@ -117,22 +117,20 @@ class Shows(NamedTuple):
 
 def shows(new: Submission, base: Catalogue) -> Shows:
     """What a submission of times adds to `base`; nothing of instructions, or of suites that guide nobody."""
-    all_evidence = evidence(replace(base, active=(*base.active, new)))
-    timed = (
-        number for number in new.numbers if number.is_time and number.is_sound and number.case in all_evidence.case_of
-    )
+    evidence = evidence_of(replace(base, active=(*base.active, new)))
+    timed = (number for number in new.numbers if number.is_time and number.is_sound and number.case in evidence.case_of)
     own = {
         number.key: number
         for number in timed
-        if number.is_clear and all_evidence.case_of[number.case].counted_by != "nothing"
+        if number.is_clear and evidence.case_of[number.case].counted_by != "nothing"
     }
     if not own:
         return Shows()
-    all_models = models(evidence(base))
+    all_models = models(evidence_of(base))
     printed = [Beside(number.key, number.known_cost, other, is_printed=True) for number, other in _printed(base, own)]
     estimated = [
         Beside(key, own[key].known_cost, ratio.times(own[key].known_cost.value / calibration.ratio), is_printed=False)
-        for calibration in judged(all_evidence, new.machine)
+        for calibration in judged(evidence, new.machine)
         if calibration.ratio and (key := Key(calibration.case, calibration.tracer, None)) in own
         if (ratio := all_models.held(calibration.kind, has_exceptions=calibration.has_exceptions))
     ]

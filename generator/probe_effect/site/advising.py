@@ -17,7 +17,7 @@ from probe_effect.answer.prediction import BANDS, MAX_RATE_HZ, MIN_RATE_HZ, WORD
 from probe_effect.answer.proof import event_probes, in_programs, script_of, times_of_others
 from probe_effect.answer.spread import STOPPING, Spread, spread_of, spreads
 from probe_effect.costs.actions import ALL_CPUS, STOPS, WATCH_PROCESSES
-from probe_effect.costs.evidence import Evidence, evidence
+from probe_effect.costs.evidence import Evidence, evidence_of
 from probe_effect.costs.row import NOTES, SAMPLED, CostRow
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue
@@ -45,23 +45,23 @@ ADVISE_WORDS = beside(__file__)  # the words that only these forms have
 
 
 def advise_files(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
-    all_evidence = evidence(catalogue)
-    far = times_of_others(all_evidence)
+    evidence = evidence_of(catalogue)
+    far = times_of_others(evidence)
     newest = {submission.machine: submission for submission in reversed(in_order(catalogue.numbers))}
-    machines = [machine_id for machine_id in shown_machines(catalogue.numbers) if all_evidence.by_tracer(machine_id)]
+    machines = [machine_id for machine_id in shown_machines(catalogue.numbers) if evidence.by_tracer(machine_id)]
     home = next(
         (submission.machine for submission in in_order(catalogue.numbers) if submission.machine in machines), None
     )
     standard = question.tool_scripts(catalogue.tools)
     read = {
-        tracer_id for tracer_id in all_evidence.tracers if (tool := known_tool(tracer_id)) and tool.language is not None
+        tracer_id for tracer_id in evidence.tracers if (tool := known_tool(tracer_id)) and tool.language is not None
     }
     # Scripts are answered with the plain name of a tool where it was measured, and not with one of its versions.
     read -= {tracer_id for tracer_id in read if tool_of(tracer_id) != tracer_id and tool_of(tracer_id) in read}
     read |= (
         {script.tracer for script in standard.values()}
         | {STOPS}
-        | {tool_of(tracer) for _, tracer, _ in all_evidence.printed}
+        | {tool_of(tracer) for _, tracer, _ in evidence.printed}
     )
     kind = facts_of_submission(newest[home]).kind if home else None
     scopes = {}
@@ -78,7 +78,7 @@ def advise_files(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
         ],
         "programs": {
             "stopping": STOPPING,
-            "kinds": {kind: _spread(spread) for kind, spread in spreads(all_evidence).items()},
+            "kinds": {kind: _spread(spread) for kind, spread in spreads(evidence).items()},
         },
         "calibrated_ratio": {"low": far.low, "middle": far.value, "high": far.high} if far else None,
         "thresholds": THRESHOLDS,
@@ -86,7 +86,7 @@ def advise_files(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
         "limits": {"rate_hz": [MIN_RATE_HZ, MAX_RATE_HZ]},
         "user_probes": USER_PROBES,
         "switched": {"tracers": WATCH_PROCESSES, "spared": ALL_CPUS},
-        "tracers": [tracer_id for tracer_id in all_evidence.tracers if tracer_id in read],
+        "tracers": [tracer_id for tracer_id in evidence.tracers if tracer_id in read],
         "kind": kind,
         "machines": [
             {
@@ -98,25 +98,25 @@ def advise_files(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
             for machine in machines
         ],
         "scopes": scopes,
-        "programs_of": _programs_of(all_evidence),
-        "less": _less(all_evidence, read),
+        "programs_of": _programs_of(evidence),
+        "less": _less(evidence, read),
         "standard": {name: asdict(script) for name, script in standard.items()},
         "others": {name: words for name in question.OTHER_TOOLS if (words := question.what_is_known(catalogue, name))},
     }
     yield ADVISING, script_json(whole)
-    yield FIRST, script_json(first_answers(all_evidence, facts_of_submission(newest[home]), whole) if home else {})
+    yield FIRST, script_json(first_answers(evidence, facts_of_submission(newest[home]), whole) if home else {})
 
 
-def _less(all_evidence: Evidence, read: Collection[str]) -> dict[str, list[Any]]:
+def _less(evidence: Evidence, read: Collection[str]) -> dict[str, list[Any]]:
     """Tracer, kind and action to what a comparison finds lower on every machine that measured both, for all such cases.
 
     Each with its name, the address of its case, and what it needs or does not tell.
     """
     lower: dict[str, list[dict[tuple[str, str], Alternative]]] = {}
-    for machine, tracer, case in all_evidence.keys:
-        measured_case = all_evidence.case_of[case]
+    for machine, tracer, case in evidence.keys:
+        measured_case = evidence.case_of[case]
         if tracer in read and not measured_case.parts:
-            by_way = {other.key[1:]: other for other in alternatives(all_evidence, (machine, tracer, case))}
+            by_way = {other.key[1:]: other for other in alternatives(evidence, (machine, tracer, case))}
             lower.setdefault(f"{tracer} {measured_case.probe} {measured_case.action}", []).append(by_way)
     ways = {}
     for key, (first, *others) in lower.items():
@@ -138,21 +138,19 @@ def _spread(spread: Spread) -> Values:
     return {"said": words, "factor": factor, "ratio": ratio, **counts}
 
 
-def _programs_of(all_evidence: Evidence) -> dict[str, list[Any]]:
+def _programs_of(evidence: Evidence) -> dict[str, list[Any]]:
     """Tracer, attach point and action to the case that has them in real programs: its title, address, and slowdowns.
 
     Samplers have their kind of probe for the attach point.
     """
     made: dict[str, list[Any]] = {}
-    for suite, case in all_evidence.cases:
+    for suite, case in evidence.cases:
         fires = suite.has_programs and case.counted_by != "nothing"
         some = (
-            [number for number in in_programs(all_evidence, case) if number.leads and number.time.slowdown]
-            if fires
-            else []
+            [number for number in in_programs(evidence, case) if number.leads and number.time.slowdown] if fires else []
         )
         for tracer, own in grouped_by(some, lambda number: number.tracer).items():
-            script = script_of(all_evidence, suite, own[0])
+            script = script_of(evidence, suite, own[0])
             for probe in event_probes(script, case)[0] if script else ():
                 attach_point, rate_hz = (SAMPLED, probe.hz) if probe.kind == SAMPLED else (probe.attach, None)
                 entry = [case.title, addresses.case(case.id), programs_said(own, rate_hz)]
@@ -182,7 +180,7 @@ def programs_said(some: Sequence[Number], rate_hz: float | None) -> str:
 ADVISED = "Print every file that is opened"  # the question whose script is in the field of `/advise/` at first
 
 
-def first_answers(all_evidence: Evidence, home: Facts, data: Mapping[str, Any]) -> Values:
+def first_answers(evidence: Evidence, home: Facts, data: Mapping[str, Any]) -> Values:
     """What the fields offer, and each form's answer to its first script, for any machine of the home machine's kind.
 
     `data`: what the page's script works with.
@@ -196,18 +194,18 @@ def first_answers(all_evidence: Evidence, home: Facts, data: Mapping[str, Any]) 
         "questions": [(group, list(own.items())) for group, own in question.QUESTIONS.items()],
         "mechanisms": data["mechanisms"],
         "words": data["words"],
-        "home": _answer(all_evidence, facts, next(iter(scripts.values())), data),
-        "advise": _answer(all_evidence, facts, scripts[ADVISED], data),
+        "home": _answer(evidence, facts, next(iter(scripts.values())), data),
+        "advise": _answer(evidence, facts, scripts[ADVISED], data),
     }
 
 
-def _answer(all_evidence: Evidence, facts: Facts, text: str, data: Mapping[str, Any]) -> Values:
+def _answer(evidence: Evidence, facts: Facts, text: str, data: Mapping[str, Any]) -> Values:
     script = read_script(text)
-    tracer = question.tracer_of(all_evidence, script, None)
+    tracer = question.tracer_of(evidence, script, None)
     busy = Thread(tid=question.ANY_THREAD, pid=question.ANY_THREAD, name="", busy_ratio=1.0)
     options = script.options
     advice = advise(
-        all_evidence, facts, tracer, question.groups(script), [busy], calls_hz={}, budget_ratio=0.01, options=options
+        evidence, facts, tracer, question.groups(script), [busy], calls_hz={}, budget_ratio=0.01, options=options
     )
     event, row, answer = advice.one_event, advice.probes[0].part, ""
     if row and event and advice.has_high_end(event) and (verdict := limits(event)):
@@ -221,7 +219,7 @@ def _answer(all_evidence: Evidence, facts: Facts, text: str, data: Mapping[str, 
     return {
         "script": text,
         "answer": answer,
-        "probes": [_probe(all_evidence, advice.tracer, probe, data) for probe in advice.probes],
+        "probes": [_probe(evidence, advice.tracer, probe, data) for probe in advice.probes],
         "less": data["less"].get(f"{advice.tracer} {groups[0].kind} {groups[0].actions[0]}", []) if is_single else [],
         "assumed": _assumed(advice, data),
     }
@@ -231,7 +229,7 @@ def _each(row: CostRow) -> str:
     return sentences.written(row.cost, units.DURATION, row.machines)
 
 
-def _probe(all_evidence: Evidence, tracer: str, probe: Advised, data: Mapping[str, Any]) -> Values:
+def _probe(evidence: Evidence, tracer: str, probe: Advised, data: Mapping[str, Any]) -> Values:
     group, words = probe.group, data["words"]
     times = Counter(action.replace("-", " ") for action in group.actions)
     several = words["several-times"]
@@ -243,7 +241,7 @@ def _probe(all_evidence: Evidence, tracer: str, probe: Advised, data: Mapping[st
         if probe.part.hardware:
             rows.append((WORDS["hardware-row"], probe.part.hardware.text))
         # The rates at which it alone slows a busy thread by so many per cent, as real programs are slowed.
-        apart = spread_of(all_evidence, tracer, group.kind, group.actions)
+        apart = spread_of(evidence, tracer, group.kind, group.actions)
         cost = multiplied(probe.part.cost, apart.factor) if apart else probe.part.cost
         rates = predict(cost, ThreadLoad(rate_hz=1.0)).thresholds
         for percent, word in THRESHOLDS.items():

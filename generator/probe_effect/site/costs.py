@@ -19,7 +19,7 @@ from markupsafe import Markup
 from probe_effect import units
 from probe_effect.answer.prediction import note_of
 from probe_effect.costs.actions import READINGS, STOPS
-from probe_effect.costs.evidence import Scope, evidence, whose
+from probe_effect.costs.evidence import Scope, evidence_of, whose
 from probe_effect.costs.machine import machine_costs, own_actions
 from probe_effect.costs.row import SAMPLED, CostRow, RowKey
 from probe_effect.costs.table import CostTable
@@ -53,16 +53,16 @@ def file_name(kind: str) -> str:
 
 def scopes(catalogue: Catalogue) -> dict[str, tuple[str, Scope]]:
     """The name of each file to what it is of, in words, and its scope: kinds of machines, then each machine."""
-    all_evidence = evidence(catalogue)
+    evidence = evidence_of(catalogue)
     newest = {submission.machine: submission for submission in reversed(catalogue.numbers.submissions)}
-    facts_of = {machine: facts_of_submission(newest[machine]) for machine in all_evidence.machines}
+    facts_of = {machine: facts_of_submission(newest[machine]) for machine in evidence.machines}
     kinds = {
-        machine_facts.kind: whose(all_evidence, replace(machine_facts, machine="", name=""))
+        machine_facts.kind: whose(evidence, replace(machine_facts, machine="", name=""))
         for machine_facts in facts_of.values()
     }
     made = {file_name(kind): (f"any {kind}", scope) for kind, scope in kinds.items()}
     return made | {
-        machine_id: (names.machine_name(newest[machine_id]), whose(all_evidence, facts_of[machine_id], machine_id))
+        machine_id: (names.machine_name(newest[machine_id]), whose(evidence, facts_of[machine_id], machine_id))
         for machine_id in facts_of
     }
 
@@ -70,15 +70,15 @@ def scopes(catalogue: Catalogue) -> dict[str, tuple[str, Scope]]:
 @once
 def scope_tables(catalogue: Catalogue) -> dict[str, Values]:
     """What is in each file: the tables of all tracers. Rows have the places of notes and machines in their lists."""
-    all_evidence = evidence(catalogue)
+    evidence = evidence_of(catalogue)
     standard = (probe.kind for package in catalogue.tools for tool in package.tools for probe in tool.probes)
     kinds = dict.fromkeys((*PROBE_KINDS, *standard, *(case.probe for case in catalogue.cases() if case.action)))
-    tracers = dict.fromkeys([*all_evidence.tracers, STOPS, *(tool_of(tracer) for _, tracer, _ in all_evidence.printed)])
+    tracers = dict.fromkeys([*evidence.tracers, STOPS, *(tool_of(tracer) for _, tracer, _ in evidence.printed)])
     by_name: dict[str, Values] = {}
     for name, (words, scope) in scopes(catalogue).items():
         notes, machines = dict[str, int](), dict[str, int]()
         tables = {
-            tracer: table_values(CostTable(all_evidence, scope, tracer), kinds, notes, machines) for tracer in tracers
+            tracer: table_values(CostTable(evidence, scope, tracer), kinds, notes, machines) for tracer in tracers
         }
         by_name[name] = {
             "format": FORMAT,

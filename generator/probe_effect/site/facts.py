@@ -15,7 +15,7 @@ from pathlib import Path
 from probe_effect import units
 from probe_effect.compare.kernels import counted
 from probe_effect.costs.actions import sample_law
-from probe_effect.costs.evidence import evidence
+from probe_effect.costs.evidence import evidence_of
 from probe_effect.costs.instructions import is_in_red_zone, mechanism_of
 from probe_effect.costs.machine import number_on_hardware
 from probe_effect.costs.questions import of_all_machines, question
@@ -192,11 +192,11 @@ def _of_tool(number: Number) -> Iterator[tuple[str, Fact]]:
 
 
 def _of_event(number: Number, catalogue: Catalogue) -> Iterator[tuple[str, Fact]]:
-    all_evidence, time = evidence(catalogue), number.time
-    calls = calls_of_event(all_evidence, number.case)
+    evidence, time = evidence_of(catalogue), number.time
+    calls = calls_of_event(evidence, number.case)
     cost = _bounded(number, "cost", number.bounded_cost, units.DURATION) | {"cell": parts.cost(number)}
-    if case := all_evidence.case_of.get(number.case):
-        outside = number_on_hardware(all_evidence, number)
+    if case := evidence.case_of.get(number.case):
+        outside = number_on_hardware(evidence, number)
         cost |= {"hardware": f"{outside.source.id}.{outside.figure.figure}"} if outside else {}
         cost |= {"red-zone": "yes"} if is_in_red_zone(case, number) else {}
         if mechanism := mechanism_of(case, number):
@@ -236,10 +236,10 @@ def _of_event(number: Number, catalogue: Catalogue) -> Iterator[tuple[str, Fact]
 
 def cost_of_event(catalogue: Catalogue, number: Number) -> Estimate:
     """The cost of one event; of a tool that acts on every system call of the loop, of the traced call alone."""
-    all_evidence = evidence(catalogue)
-    if not number.is_time or calls_of_event(all_evidence, number.case) is None:
+    evidence = evidence_of(catalogue)
+    if not number.is_time or calls_of_event(evidence, number.case) is None:
         return number.bounded_cost
-    return event_cost(all_evidence, (number.submission.machine, number.tracer, number.case), number.bounded_cost)[0]
+    return event_cost(evidence, (number.submission.machine, number.tracer, number.case), number.bounded_cost)[0]
 
 
 def _of_rates(number: Number, catalogue: Catalogue) -> Iterator[tuple[str, Fact]]:
@@ -282,7 +282,7 @@ def _of_line(catalogue: Catalogue, current: Mapping[str, Number]) -> Iterator[tu
     for number in {
         (number.tracer, number.case): number for number in current.values() if number.case in likes
     }.values():
-        points = line(evidence(catalogue), number.submission.machine, number.tracer, likes[number.case])
+        points = line(evidence_of(catalogue), number.submission.machine, number.tracer, likes[number.case])
         if points:
             key = f"{number.tracer}.{number.case}"
             held = f"{sum(point.holds for point in points)} of {len(points)}"
@@ -294,7 +294,7 @@ def _of_line(catalogue: Catalogue, current: Mapping[str, Number]) -> Iterator[tu
 
 def _of_depth(catalogue: Catalogue, current: Mapping[str, Number]) -> Iterator[tuple[str, Fact]]:
     for number in (number for number in current.values() if number.level is None):
-        if law := sample_law(evidence(catalogue), number.submission.machine, number.tracer, number.case):
+        if law := sample_law(evidence_of(catalogue), number.submission.machine, number.tracer, number.case):
             fact = _quantity(number, "cost", law.line.per_x, units.DURATION, "each frame that is walked: ")
             yield f"{number.tracer}.{number.case}.per-frame", fact
 
@@ -327,7 +327,7 @@ def _of_two_costs(catalogue: Catalogue, submissions: Iterable[Submission], key: 
         number, other = (_clear(submission, name) for name in (first, second))
         if number is None or other is None:
             continue
-        if len({calls_of_event(evidence(catalogue), side.case) for side in (number, other)}) > 1:
+        if len({calls_of_event(evidence_of(catalogue), side.case) for side in (number, other)}) > 1:
             return None
         sides = [units.interval(side.cost, units.DURATION) for side in (number, other)]
         if is_less:

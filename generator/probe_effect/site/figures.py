@@ -12,7 +12,7 @@ from typing import Any
 from probe_effect import units
 from probe_effect.answer.answers import of_case
 from probe_effect.answer.prediction import BANDS
-from probe_effect.costs.evidence import Evidence, evidence
+from probe_effect.costs.evidence import Evidence, evidence_of
 from probe_effect.costs.instructions import mechanism_of
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue
@@ -44,7 +44,7 @@ def write_diagrams(catalogue: Catalogue, work: Path, folder: Path) -> None:
 
 def diagrams(catalogue: Catalogue, folder: Path) -> Iterator[tuple[str, Drawing]]:
     """Name and content of each diagram: `whose` its costs are, and each cost with its `text` and `href`, if known."""
-    all_evidence = evidence(catalogue)
+    evidence = evidence_of(catalogue)
     shown = shown_machines(catalogue.numbers)
     labels = {
         submission.machine: names.machine_name(submission)
@@ -55,7 +55,7 @@ def diagrams(catalogue: Catalogue, folder: Path) -> Iterator[tuple[str, Drawing]
         document = tomllib.loads(path.read_text(encoding="utf-8"))
         tables = list(_tables(document))
         asked = [request for table in tables for request in table.get("cost", ())]
-        by_machine = {machine: costs for machine in labels if (costs := _costs(all_evidence, machine, asked))}
+        by_machine = {machine: costs for machine in labels if (costs := _costs(evidence, machine, asked))}
         machine = next(iter(by_machine), "")
         own = by_machine.pop(machine, {})
         # Others' measured costs have the short id of their machine; of several the one that has most goes first.
@@ -99,7 +99,7 @@ def _chosen(asked: Sequence[str], costs: Mapping[str, Drawing]) -> Drawing | Non
     return cost if tracer == usual else cost | {"text": f"{cost['text']}, {tracer}"}
 
 
-def _costs(all_evidence: Evidence, machine: str, asked: Sequence[str]) -> dict[str, Drawing]:
+def _costs(evidence: Evidence, machine: str, asked: Sequence[str]) -> dict[str, Drawing]:
     """The costs that a machine knows of those asked for, made as it is asked: `bpftrace.03-uprobe-nop5 called`.
 
     A measured one is its value with its address; an estimated one its interval, which spans a factor of two.
@@ -108,8 +108,8 @@ def _costs(all_evidence: Evidence, machine: str, asked: Sequence[str]) -> dict[s
     for request in asked:
         key, _, mechanism = request.partition(" ")
         tracer, case = key.split(".", 1)
-        row = of_case(all_evidence, case, machine, tracer)
-        if row is None or mechanism not in {"", mechanism_of(all_evidence.case_of[case], row.counted or row.added[0])}:
+        row = of_case(evidence, case, machine, tracer)
+        if row is None or mechanism not in {"", mechanism_of(evidence.case_of[case], row.counted or row.added[0])}:
             continue
         if row.basis == "measured":
             text, href = units.value(row.cost, units.DURATION), addresses.number(row.added[0], "cost")

@@ -21,7 +21,7 @@ from probe_effect.compare.compared import traits
 from probe_effect.compare.comparison import between_tracers, faults
 from probe_effect.compare.kernels import architecture_order
 from probe_effect.compare.subjects import MeasuredMachine, offered
-from probe_effect.costs.evidence import Evidence, evidence
+from probe_effect.costs.evidence import Evidence, evidence_of
 from probe_effect.costs.row import calls_of_event, event_cost
 from probe_effect.model import Estimate, Metric, level_order
 from probe_effect.numbers import names
@@ -101,20 +101,20 @@ def view_citation(path: Literal["explore", "compare"], edition: Edition) -> dict
 
 def guidance_files(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
     """File name below `/data/` and its JSON: what an event costs on a machine, with the ends for its next run."""
-    all_costs, runs = evidence(catalogue), catalogue.numbers.machines()
+    evidence, runs = evidence_of(catalogue), catalogue.numbers.machines()
     newest = {submission.machine: submission for submission in reversed(in_order(catalogue.numbers))}
     for machine, submission in newest.items():
-        make = partial(_guidance, all_costs, submission)
-        values = kept_of_machine("guidance", catalogue, [submission, *runs[machine]], make, str(all_costs.spread))
+        make = partial(_guidance, evidence, submission)
+        values = kept_of_machine("guidance", catalogue, [submission, *runs[machine]], make, str(evidence.spread))
         yield f"guidance/{machine}.json", script_json(values)
 
 
-def _guidance(all_costs: Evidence, newest: Submission) -> Values:
+def _guidance(evidence: Evidence, newest: Submission) -> Values:
     machine, costs = newest.machine, []
-    spread = None if is_hosted(machine) else all_costs.spread
-    for tracer, cases in all_costs.by_tracer(machine).items():
+    spread = None if is_hosted(machine) else evidence.spread
+    for tracer, cases in evidence.by_tracer(machine).items():
         for case, number in cases.items():
-            cost = event_cost(all_costs, (machine, tracer, case), number.bounded_cost)[0]
+            cost = event_cost(evidence, (machine, tracer, case), number.bounded_cost)[0]
             costs.append(
                 {
                     "tracer": tracer,
@@ -368,7 +368,7 @@ def _table(catalogue: Catalogue, columns: Sequence[str], numbers: Sequence[Numbe
 
 
 def _title(catalogue: Catalogue, case: Case) -> str:
-    calls = calls_of_event(evidence(catalogue), case.id)
+    calls = calls_of_event(evidence_of(catalogue), case.id)
     if calls:
         return f"{case.title}, per iteration of {calls} system calls"
     if case.probe == "raw-tracepoint":

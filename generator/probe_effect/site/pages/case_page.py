@@ -13,7 +13,7 @@ from probe_effect.answer.answers import alternatives
 from probe_effect.answer.sentences import remarks
 from probe_effect.compare.agreement import of_case
 from probe_effect.costs.actions import checked
-from probe_effect.costs.evidence import Evidence, evidence
+from probe_effect.costs.evidence import Evidence, evidence_of
 from probe_effect.costs.row import entry_path
 from probe_effect.model import Estimate
 from probe_effect.numbers import names
@@ -51,7 +51,7 @@ COUNTED_BY = {
 MEET = {True: "meet", False: "do not meet"}  # whether two intervals have a value in common
 
 
-def write(catalogue: Catalogue, all_evidence: Evidence, folder: SuiteFolder, case: Case) -> str:
+def write(catalogue: Catalogue, evidence: Evidence, folder: SuiteFolder, case: Case) -> str:
     suite = folder.suite
     front = {
         "title": catalogue.titles[case.id],
@@ -61,18 +61,18 @@ def write(catalogue: Catalogue, all_evidence: Evidence, folder: SuiteFolder, cas
         "weight": catalogue.suites.index(folder) * MOST_CASES + suite.cases.index(case) + 1,
         **citing.front(citing.cite_case(case, suite, catalogue)),
     }
-    of = CaseResults(all_evidence, suite, case, _home_first(catalogue, case.id))
+    of = CaseResults(evidence, suite, case, _home_first(catalogue, case.id))
     return parts.page(front, _parts(catalogue, of, folder))
 
 
 def _parts(catalogue: Catalogue, of: CaseResults, folder: SuiteFolder) -> Iterator[Part]:
-    all_evidence, suite, case, view = of.found, of.suite, of.case, view_of(of.suite)
-    estimated = case_answer.of_case(all_evidence, case.id, shown_machines(catalogue.numbers))[: case_answer.MOST_LINES]
+    evidence, suite, case, view = of.found, of.suite, of.case, view_of(of.suite)
+    estimated = case_answer.of_case(evidence, case.id, shown_machines(catalogue.numbers))[: case_answer.MOST_LINES]
     results, counted = view.sections(of), list(view.counted(suite, case, catalogue))
     (drawn, drawn_tails, drawn_costs), written = charts(catalogue, case.id), _scripts(folder, case)
     measured, more = (
         [part for part in results if not isinstance(part, Fold)],
-        tested(all_evidence, case.id, of.machines),
+        tested(evidence, case.id, of.machines),
     )
     yield case_answer.answer(view, of, estimated)
     yield _what(case, suite, has_untraced=view.has_untraced)
@@ -81,7 +81,7 @@ def _parts(catalogue: Catalogue, of: CaseResults, folder: SuiteFolder) -> Iterat
     if not of.measured:
         yield say("No machine has run this case yet. [Yours could be the first](/submit/).")
     yield from measured or _estimates(estimated, catalogue.titles)
-    yield " ".join(prediction.sentences(all_evidence, of.measured))
+    yield " ".join(prediction.sentences(evidence, of.measured))
     yield from (part for part in counted if not isinstance(part, Fold))
     yield Heading("The scripts")
     yield _how_to_run(suite, case, of.measured)
@@ -331,9 +331,9 @@ def _published(catalogue: Catalogue, of: CaseResults, drawn: Sequence[Chart]) ->
 @once
 def charts(catalogue: Catalogue, case_id: str) -> tuple[list[Chart], list[Chart], list[Chart]]:
     """The charts of a case: of its results, of single operations, and of published costs; each may be empty."""
-    all_evidence = evidence(catalogue)
-    suite, case = all_evidence.of[case_id]
-    every, few = (CaseResults(all_evidence, suite, case, _home_first(catalogue, case_id, most)) for most in MOST_DRAWN)
+    evidence = evidence_of(catalogue)
+    suite, case = evidence.of[case_id]
+    every, few = (CaseResults(evidence, suite, case, _home_first(catalogue, case_id, most)) for most in MOST_DRAWN)
     results = [*case_answer.machines_chart(view_of(suite), every), *view_of(suite).charts(few)]
     return results, tail_charts(catalogue, case), _published_chart(catalogue, case)
 

@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from probe_effect import units
 from probe_effect.answer.prediction import BANDS
-from probe_effect.costs.evidence import evidence
+from probe_effect.costs.evidence import evidence_of
 from probe_effect.numbers import names, wanted
 from probe_effect.numbers.catalogue import Catalogue, PublishedSource, SuiteFolder
 from probe_effect.numbers.index import grouped_by
@@ -178,7 +178,7 @@ def write_all(catalogue: Catalogue) -> dict[str, str]:
         ],
         "dictionary": _dictionary(),
         "distances": [Table(columns("machine", "distance", "shared-cases"), apart)],
-        "estimates": case_answer.write(evidence(catalogue)),
+        "estimates": case_answer.write(evidence_of(catalogue)),
         "conditions": [_conditions()],
         "grades": [Table(columns("cap", "of-what", "rule"), [(rule.cap, of, rule.words) for of, rule in caps])],
         "published-costs": [Table.of_cells(published, costs)],
@@ -204,11 +204,11 @@ def _all_costs(catalogue: Catalogue) -> Iterator[Part]:
 
 def case_table(folder: SuiteFolder, catalogue: Catalogue, *, has_scripts: bool = False) -> Table:
     """The cases of a suite: what each took on all machines, or may cost by its count, and what others printed."""
-    suite, all_costs, machines, rows = folder.suite, evidence(catalogue), shown_machines(catalogue.numbers), []
+    suite, evidence, machines, rows = folder.suite, evidence_of(catalogue), shown_machines(catalogue.numbers), []
     for case in suite.cases:
         measured, published = view_of(suite).range_of(case, catalogue.numbers), list(catalogue.published(case.id))
         if isinstance(measured, str) and suite.result_type.guides:
-            measured = case_answer.cell(all_costs, case.id, machines, "published only †" if published else measured)
+            measured = case_answer.cell(evidence, case.id, machines, "published only †" if published else measured)
         excerpts, printed = sum(source.from_excerpt for source, _ in published), [figure for _, figure in published]
         count_words = say(" ({}{})", len(printed), say(", {} from excerpts", excerpts) if excerpts else "")
         range_printed = Pieces([*comparison.published_range(printed), count_words]) if printed else ""

@@ -14,7 +14,7 @@ from probe_effect.answer.answers import of_case
 from probe_effect.answer.prediction import BANDS, places
 from probe_effect.compare.comparison import compare, expected_by_chance
 from probe_effect.compare.kernels import kernel_names, matrices_of_case
-from probe_effect.costs.evidence import Evidence, evidence
+from probe_effect.costs.evidence import Evidence, evidence_of
 from probe_effect.costs.instructions import mechanism_of
 from probe_effect.costs.row import CostRow
 from probe_effect.model import release_numbers
@@ -158,15 +158,13 @@ def charts(catalogue: Catalogue) -> list[Chart]:
     reference = reference_submission(catalogue.numbers)
     if reference is None:
         return []
-    all_evidence, machine, dots = evidence(catalogue), reference.machine, []
-    tracers = sorted(
-        all_evidence.by_tracer(machine), key=lambda tracer: -len(list(_parts(all_evidence, machine, [tracer])))
-    )
-    rows = list(_parts(all_evidence, machine, tracers))
+    evidence, machine, dots = evidence_of(catalogue), reference.machine, []
+    tracers = sorted(evidence.by_tracer(machine), key=lambda tracer: -len(list(_parts(evidence, machine, [tracer]))))
+    rows = list(_parts(evidence, machine, tracers))
     for location, kind, part in rows:
         name = part.title or part.name
         for number in part.added[:1]:
-            case = all_evidence.case_of[number.case]
+            case = evidence.case_of[number.case]
             # A probe of a user's function, with what the kernel does with its first instruction.
             how = mechanism_of(case, number) if "uprobe" in case.needs else None
             name = f"{number.title}, {how}" if how else number.title
@@ -183,11 +181,11 @@ def charts(catalogue: Catalogue) -> list[Chart]:
     return [cost_chart("static-and-dynamic", title, sentence, dots, series=series, page="/guide/probes/")]
 
 
-def _parts(all_costs: Evidence, machine: str, tracers: list[str]) -> Iterator[tuple[str, str, CostRow]]:
+def _parts(evidence: Evidence, machine: str, tracers: list[str]) -> Iterator[tuple[str, str, CostRow]]:
     """Place and kind of each probe with its cost: by the first tracer that measured it, else by one that is known."""
     for location, kind in product(STATIC, ("static", "dynamic")):
         for case in (STATIC if kind == "static" else DYNAMIC)[location].split():
-            every = (of_case(all_costs, case, machine, tracer) for tracer in tracers)
+            every = (of_case(evidence, case, machine, tracer) for tracer in tracers)
             rows = [part for part in every if part and part.basis in KINDS]
             if rows:
                 yield location, kind, min(rows, key=lambda part: part.basis != "measured")
@@ -220,7 +218,7 @@ TWINS = ("per-event", "usdt")  # suites whose pairs are shown; `user-probes` ask
 
 
 def _rates(catalogue: Catalogue) -> Iterator[Part]:
-    counted, all_costs = event_rates(catalogue), evidence(catalogue)
+    counted, evidence = event_rates(catalogue), evidence_of(catalogue)
     if not counted:
         yield say("No machine has counted events of real programs yet: `probe-effect measure programs` does.")
         return
@@ -248,8 +246,8 @@ def _rates(catalogue: Catalogue) -> Iterator[Part]:
     )
     rows = []
     for title, (number, *_) in counted.items():
-        like = all_costs.case_of[number.case].like
-        cost = all_costs.costs.get((number.submission.machine, number.tracer, like)) if like else None
+        like = evidence.case_of[number.case].like
+        cost = evidence.costs.get((number.submission.machine, number.tracer, like)) if like else None
         estimate = slowdown_at(cost.known_cost, rate_hz(number)) if cost else None
         slowdown = units.interval(estimate, units.SHARE) if estimate else ""
         band = BANDS[places(estimate)[1]].range if estimate else ""  # by its upper end

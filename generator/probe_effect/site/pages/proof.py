@@ -11,7 +11,7 @@ from probe_effect import units
 from probe_effect.answer import proof
 from probe_effect.answer.proof import NEAR_RATIO, Agreed, ProgramPair, verdict
 from probe_effect.answer.spread import coverage, left_out, program_pairs, spreads
-from probe_effect.costs.evidence import Evidence, evidence
+from probe_effect.costs.evidence import Evidence, evidence_of
 from probe_effect.costs.row import SAMPLED
 from probe_effect.numbers import index, names
 from probe_effect.numbers.catalogue import Catalogue
@@ -58,23 +58,23 @@ def of_clearest(pairs: Sequence[ProgramPair]) -> list[ProgramPair]:
     return max(by_machine.values(), key=lambda own: sum(pair.is_visible for pair in own), default=[])
 
 
-def by_section(all_costs: Evidence) -> dict[str, list[ProgramPair]]:
+def by_section(evidence: Evidence) -> dict[str, list[ProgramPair]]:
     """The chart of each section to its pairs: of probes and tools, of scripts by their text, of samples."""
 
     def section(pair: ProgramPair) -> str | None:
-        case, tool = all_costs.case_of[pair.measured.case], known_tool(pair.measured.tracer)
+        case, tool = evidence.case_of[pair.measured.case], known_tool(pair.measured.tracer)
         if case.probe == SAMPLED:  # a sampler that is like no loop is in the table alone
             return SAMPLES_CHART if case.like else None
         return SCRIPTS_CHART if case.like is None and tool and tool.language in proof.PROGRAMMED else CHART
 
-    made = grouped_by(program_pairs(all_costs), section)
+    made = grouped_by(program_pairs(evidence), section)
     return {name: made.get(name, []) for name in TITLES}
 
 
 def write(catalogue: Catalogue) -> dict[str, str]:
-    all_costs = evidence(catalogue)
-    made = {name: _of_chart(name, of_clearest(own)) for name, own in by_section(all_costs).items()}
-    made |= {"calibrated-hold": _calibrated(all_costs), "programs-spread": _spread(all_costs)}
+    evidence = evidence_of(catalogue)
+    made = {name: _of_chart(name, of_clearest(own)) for name, own in by_section(evidence).items()}
+    made |= {"calibrated-hold": _calibrated(evidence), "programs-spread": _spread(evidence)}
     made["repeats-hold"] = _repeats(catalogue)
     return {f"{name}.md": fragment([*body] or [NOTHING[name]]) for name, body in made.items()}
 
@@ -109,11 +109,11 @@ def _repeats(catalogue: Catalogue) -> Iterator[Part]:
     yield Table(columns("grade", "repeated-runs", "repetition-half", "repetition-most"), rows)
 
 
-def _spread(all_costs: Evidence) -> Iterator[Part]:
+def _spread(evidence: Evidence) -> Iterator[Part]:
     rows = []
-    for kind, spread in spreads(all_costs).items():
+    for kind, spread in spreads(evidence).items():
         middle, low, high = (_times(end) for end in spread.ratio)
-        ends, tested = f"{low} to {high}{'' if spread.is_own else ' (all kinds)'}", coverage(all_costs, kind)
+        ends, tested = f"{low} to {high}{'' if spread.is_own else ' (all kinds)'}", coverage(evidence, kind)
         pairs, inside = (spread.measured, spread.pairs, spread.clear), units.percent(tested.inside_ratio)
         rows.append((KINDS[spread.kind], ends, middle, *pairs, spread.machines, tested.tested, inside))
     if not rows:
@@ -121,7 +121,7 @@ def _spread(all_costs: Evidence) -> Iterator[Part]:
     heads = columns("script-kind", "program-range", MEDIAN, "traced-pairs", "predicted-pairs", "clear-pairs")
     yield Table([*heads, *columns("traced-machines", "tested-pairs", "inside-share")], rows)
     missing = grouped_by(
-        left_out(all_costs), lambda omission: (omission.measured.case, omission.measured.tracer, omission.why)
+        left_out(evidence), lambda omission: (omission.measured.case, omission.measured.tracer, omission.why)
     )
     items = []
     for (case, tracer, why), some in missing.items():
@@ -158,11 +158,11 @@ def _of_chart(name: str, pairs: Sequence[ProgramPair]) -> Iterator[Part]:
     yield Table(heads, [_row(pair, *(pair.measured.tracer for _ in tracer)) for pair in clear])
 
 
-def _calibrated(all_costs: Evidence) -> Iterator[Part]:
-    pairs = of_clearest(proof.calibrated_pairs(all_costs))
+def _calibrated(evidence: Evidence) -> Iterator[Part]:
+    pairs = of_clearest(proof.calibrated_pairs(evidence))
     if not pairs:
         return
-    suites = {pair.measured.id: pair for pair in program_pairs(all_costs)}
+    suites = {pair.measured.id: pair for pair in program_pairs(evidence)}
     both = [pair for pair in pairs if pair.measured.id in suites]
     where, programs = names.machine_name(pairs[0].measured.submission), len({pair.measured.level for pair in pairs})
     timed = "On {}, each script was also timed in a loop just before it ran over {} programs."
@@ -226,10 +226,10 @@ def _clear(pairs: Sequence[ProgramPair]) -> list[ProgramPair]:
     return sorted((pair for pair in pairs if pair.is_visible), key=lambda pair: -pair.point.measured.value)
 
 
-def charts(catalogue: Catalogue, all_costs: Evidence) -> list[Chart]:
+def charts(catalogue: Catalogue, evidence: Evidence) -> list[Chart]:
     """Every pair as a dot, of chosen probes and of scripts apart; none before programs were traced."""
     probes, drawn = {case.id: case.probe for case in catalogue.cases()}, []
-    for name, pairs in ((name, of_clearest(own)) for name, own in by_section(all_costs).items() if own):
+    for name, pairs in ((name, of_clearest(own)) for name, own in by_section(evidence).items() if own):
         dots, is_script = [], name == SCRIPTS_CHART
         for pair in pairs:
             number, title = pair.measured, pair.measured.title

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from itertools import chain
 
 from probe_effect.compare.kernels import matrices
-from probe_effect.costs.evidence import evidence
+from probe_effect.costs.evidence import evidence_of
 from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.numbers.names import ARCHITECTURES, Citation, Subject, cite
 from probe_effect.numbers.shown import reference_submission
@@ -33,12 +33,12 @@ from probe_effect.site.pages.parts import Table, of_data
 
 def content(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
     """Pages by path relative to Hugo's content folder; those of numbers are in `number_pages`."""
-    all_costs = evidence(catalogue)
+    evidence = evidence_of(catalogue)
     for folder in catalogue.suites:
         cases = fragments.case_table(folder, catalogue, has_scripts=True)
         yield f"suites/{folder.suite.id}.md", submission_page.write_suite(folder, catalogue, cases)
         for case in folder.suite.cases:
-            yield f"costs/{case.id}.md", case_page.write(catalogue, all_costs, folder, case)
+            yield f"costs/{case.id}.md", case_page.write(catalogue, evidence, folder, case)
     for source in catalogue.sources:
         yield f"sources/{source.id}.md", source_page.write(source, catalogue)
     for machine, submissions in catalogue.numbers.machines().items():
@@ -84,7 +84,7 @@ def fragment_files(catalogue: Catalogue) -> dict[str, str]:
 
 def charts(catalogue: Catalogue) -> list[Chart]:
     """Every chart that a page or fragment names, once."""
-    all_costs = evidence(catalogue)
+    evidence = evidence_of(catalogue)
     runs, machines = (
         (submission for submission in catalogue.everything if submission.metric == "time"),
         catalogue.numbers.machines(),
@@ -95,7 +95,7 @@ def charts(catalogue: Catalogue) -> list[Chart]:
         *ladder_page.charts(catalogue),
         *machine_page.charts(catalogue),
         *ladder_page.explore_charts(catalogue),
-        *proof.charts(catalogue, all_costs),
+        *proof.charts(catalogue, evidence),
         *chain.from_iterable(kernel_changes.charts_of(matrix) for matrix in named),
         *kernel_changes.series_charts(catalogue),
         *chain.from_iterable(source_page.charts(catalogue, source) for source in catalogue.sources),

@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from probe_effect import units
 from probe_effect.answer.question import ENDINGS, ToolCost, best_machine, tool_costs
-from probe_effect.costs.evidence import evidence
+from probe_effect.costs.evidence import evidence_of
 from probe_effect.costs.row import PLAIN_ACTION
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue, SuiteFolder
@@ -111,15 +111,13 @@ def write_plain(by_hand: Path) -> Iterator[tuple[str, str]]:
 
 def write(catalogue: Catalogue) -> dict[str, str]:
     """Fragment file name to Markdown: the costs, and what each tool asks and attaches."""
-    all_costs = evidence(catalogue)
+    evidence = evidence_of(catalogue)
     shown = shown_machines(catalogue.numbers)
     submissions = [run for run in in_order(catalogue.numbers) if run.machine in shown]
-    machine = best_machine(all_costs, catalogue.tools, list(dict.fromkeys(run.machine for run in submissions)))
+    machine = best_machine(evidence, catalogue.tools, list(dict.fromkeys(run.machine for run in submissions)))
     submission = next((run for run in submissions if run.machine == machine), None)
     packages_read_first = sorted(catalogue.tools, key=lambda package: (package.scripts is None, package.package))
-    packages = (
-        [(package, tool_costs(all_costs, machine, package)) for package in packages_read_first] if machine else []
-    )
+    packages = [(package, tool_costs(evidence, machine, package)) for package in packages_read_first] if machine else []
     return {"tools.md": fragment(_costs(packages, submission)), "tools-asked.md": fragment(_asked(packages))}
 
 

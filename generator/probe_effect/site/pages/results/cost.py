@@ -12,7 +12,7 @@ from markupsafe import Markup
 from probe_effect import units
 from probe_effect.compare.kernels import column_of, kernel_names, matrices_of_case, names_of_all
 from probe_effect.costs.actions import FRAMES, WALKED, SampleLaw, sample_law
-from probe_effect.costs.evidence import Evidence, evidence
+from probe_effect.costs.evidence import Evidence, evidence_of
 from probe_effect.costs.row import Contention, RatePoint, calls_of_event, contention, line
 from probe_effect.model import Estimate
 from probe_effect.numbers import names
@@ -76,13 +76,13 @@ class Tested(NamedTuple):
     factors: Sequence[Contention]
 
 
-def tested(all_costs: Evidence, case_id: str, machines: Collection[str]) -> list[Tested]:
+def tested(evidence: Evidence, case_id: str, machines: Collection[str]) -> list[Tested]:
     """Every cost of a case on some machines of which a suite with a factor measured more."""
     more = []
-    for machine in (machine_id for machine_id in all_costs.machines if machine_id in machines):
-        for tracer, cost in all_costs.with_tracers(machine, case_id).items():
+    for machine in (machine_id for machine_id in evidence.machines if machine_id in machines):
+        for tracer, cost in evidence.with_tracers(machine, case_id).items():
             key = machine, tracer, case_id
-            more.append(Tested(cost, line(all_costs, *key), contention(all_costs, *key)))
+            more.append(Tested(cost, line(evidence, *key), contention(evidence, *key)))
     return [test for test in more if test.points or test.factors]
 
 
@@ -135,11 +135,11 @@ def of_suite(suite: Suite, catalogue: Catalogue) -> list[Part]:
     """The laws of all its cases on all machines; nothing of another suite."""
     if suite.factor is None or suite.factor.name != FRAMES:
         return []
-    all_costs = evidence(catalogue)
+    evidence = evidence_of(catalogue)
     laws = {}
-    for like, machine in product(dict.fromkeys(case.like for case in suite.cases if case.like), all_costs.machines):
-        for tracer, cost in all_costs.with_tracers(machine, like).items():
-            if law := sample_law(all_costs, machine, tracer, like):
+    for like, machine in product(dict.fromkeys(case.like for case in suite.cases if case.like), evidence.machines):
+        for tracer, cost in evidence.with_tracers(machine, like).items():
+            if law := sample_law(evidence, machine, tracer, like):
                 laws[cost] = law
     columns = (
         NumberColumn("tracer", names.tool_with_version),
