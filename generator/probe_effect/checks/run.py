@@ -138,11 +138,9 @@ def check_contents(submissions: Iterable[SubmissionFolder], data: DataFolder) ->
 def _known(data: DataFolder, checked: Sequence[SubmissionFolder] = ()) -> DataContext:
     """The rows of every submission are read only if some are `checked`."""
     every = [*data.submissions(), *checked] if checked else []
-    suites_here, submissions, copied = (
-        known_suites(data),
-        copies.known_machines(every),
-        copies.copied_rows(checked, every),
-    )
+    suites_here = known_suites(data)
+    submissions = copies.known_machines(every)
+    copied = copies.copied_rows(checked, every)
     # What a copy has in common with the other is told by its rows.
     alone = [submission for submission in submissions if not copied.get(submission.files.folder)]
     by_machine: dict[str, dict[str, Machine]] = defaultdict(dict)

@@ -55,10 +55,8 @@ def show_prediction(question: Question, data: DataFolder, output_format: str, *,
         output.product_json(_answer_json(costs, answer) | here)
     else:
         for predicted in timed:
-            cost, slowdown = (
-                units.interval(predicted.cost, units.DURATION),
-                units.interval(predicted.slowdown, units.SHARE),
-            )
+            cost = units.interval(predicted.cost, units.DURATION)
+            slowdown = units.interval(predicted.slowdown, units.SHARE)
             output.product(WORDS["here"].format(case=predicted.case, cost=cost, slowdown=slowdown) + "\n")
         _show(costs, answer, is_named=question.machine is not None)
     return answer.headline.likeness.comparable

@@ -331,10 +331,8 @@ class Attachments:
         return [kernel_calls.link_uprobes(program, path, places, pid=self._link_pid, is_return=is_return)]
 
     def _link_one(self, kind: CountableProbe, index: int) -> list[int]:
-        countable, sort = (
-            self._countables[index],
-            kernel_calls.TRACEPOINT if kind == "tracepoint" else kernel_calls.KPROBE,
-        )
+        countable = self._countables[index]
+        sort = kernel_calls.TRACEPOINT if kind == "tracepoint" else kernel_calls.KPROBE
         program = self._program(kind, None, sort, bpf_program.by_cookie())
         descriptors: list[int] = []
         try:

@@ -178,10 +178,8 @@ class Rates:
     ) -> None:
         self._observations = observations
         self._is_clocked = busy_ratio is not None and all(observation.cpu_s is not None for observation in observations)
-        wanted_s, waited_s = (
-            sum(thread_use.cpu_s + thread_use.waited_s for thread_use in threads),
-            sum(thread_use.waited_s for thread_use in threads),
-        )
+        wanted_s = sum(thread_use.cpu_s + thread_use.waited_s for thread_use in threads)
+        waited_s = sum(thread_use.waited_s for thread_use in threads)
         self._waiting_ratio = waited_s / wanted_s if wanted_s and not self._is_clocked else 0.0
         waiting = {
             thread_use.tid for thread_use in threads if thread_use.cpu_s + thread_use.waited_s < BUSY_RATIO * watched_s

@@ -522,13 +522,8 @@ def _findings(catalogue: Catalogue, claim: Claim) -> Iterator[Values]:
                 "value": value.value,
                 "fits": "if" if claim.quantity == "threshold" else _fits(value, above, below),
                 "text": units.interval(value, scale) if number.is_time else units.quantity(value.value, scale, 3),
-                "of": ", ".join(
-                    (
-                        names.with_level(number),
-                        names.tool_with_version(number),
-                        names.machine_name(number.submission),
-                    )
-                ),
+                "of": f"{names.with_level(number)}, {names.tool_with_version(number)}, "
+                f"{names.machine_name(number.submission)}",
                 "href": addresses.number(number),
             }
 

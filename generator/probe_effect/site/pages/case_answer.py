@@ -116,10 +116,8 @@ def _left_out(fitted: Models, titles: Mapping[str, str]) -> Markup:
     for has_exceptions, which in ((False, "without any exception"), (True, "with an exception")):
         if ratio := fitted.ratios.get(has_exceptions):
             ratios, low, high = fitted.left_out[has_exceptions], ratio.low or 0.0, ratio.high or 0.0
-            inside, median = (
-                sum(low <= quotient <= high for quotient in ratios),
-                units.quantity(ratio.value, units.TIMES),
-            )
+            inside = sum(low <= quotient <= high for quotient in ratios)
+            median = units.quantity(ratio.value, units.TIMES)
             text = "Of {} cases {}, left out with their kind, {} took {} what was estimated; the median is {}.{}"
             wide = " It is wider than a factor of two: take the interval, and not the value." if is_wide(ratio) else ""
             sentences.append(say(text, len(ratios), which, inside, _times(low, high), median, wide))

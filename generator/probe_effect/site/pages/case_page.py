@@ -70,10 +70,8 @@ def _parts(catalogue: Catalogue, of: CaseResults, folder: SuiteFolder) -> Iterat
     estimated = case_answer.of_case(evidence, case.id, shown_machines(catalogue.numbers))[: case_answer.MOST_LINES]
     results, counted = view.sections(of), list(view.counted(suite, case, catalogue))
     (drawn, drawn_tails, drawn_costs), written = charts(catalogue, case.id), _scripts(folder, case)
-    measured, more = (
-        [part for part in results if not isinstance(part, Fold)],
-        tested(evidence, case.id, of.machines),
-    )
+    measured = [part for part in results if not isinstance(part, Fold)]
+    more = tested(evidence, case.id, of.machines)
     yield case_answer.answer(view, of, estimated)
     yield _what(case, suite, has_untraced=view.has_untraced)
     yield from (parts.chart(chart.name) for chart in drawn[:1])
@@ -283,12 +281,10 @@ def _by_threads(tests: Sequence[Tested]) -> list[Part]:
 
 def not_measured(measured: Sequence[Number]) -> list[str]:
     """A sentence for each reason why there is no number, with the tracers and the machines where it is so."""
-    reasons, items = (
-        grouped_by(
-            (number for number in measured if not number.is_known), lambda number: f"{number.status}: {number.note}"
-        ),
-        [],
+    reasons = grouped_by(
+        (number for number in measured if not number.is_known), lambda number: f"{number.status}: {number.note}"
     )
+    items = []
     for reason, own in reasons.items():
         machines = instructions.listed(dict.fromkeys(names.machine_name(number.submission) for number in own))
         tracers = instructions.listed(dict.fromkeys(names.tracer_name(number.tracer) for number in own))

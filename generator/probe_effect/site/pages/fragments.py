@@ -67,10 +67,8 @@ def _lists(catalogue: Catalogue) -> list[Listing]:
     machines = list(catalogue.numbers.machines().values())
     by_metric = sorted(catalogue.numbers.submissions, key=lambda submission: submission.metric != "time")
     drawn = [chart(drawing.name) for drawing in machine_page.charts(catalogue)] if machines else []
-    titles, changes = (
-        {source.id: source.document.title for source in catalogue.sources},
-        changes_page.entries(catalogue),
-    )
+    titles = {source.id: source.document.title for source in catalogue.sources}
+    changes = changes_page.entries(catalogue)
     return [
         Listing("machines.md", "machines", "Machines", machines, _machines, drawn),
         Listing("results.md", "results", "Results", by_metric, _results),
@@ -243,10 +241,8 @@ def _sources(catalogue: Catalogue) -> Table:
         document = source.document
         by = "" if document.author == parts.NOT_STATED else say("{}, ", parts.source_label(document))
         what = say("{}, {}{}", link(document.title, addresses.figure(source.id)), by, document.kind)
-        reading, counts = (
-            READ[document.read].split(":")[0],
-            map(units.count, (len(source.figures), len(document.findings))),
-        )
+        reading = READ[document.read].split(":")[0]
+        counts = map(units.count, (len(source.figures), len(document.findings)))
         each = [
             Pieces([units.duration(base_ns), say(" ({})", platform) if platform else ""])
             for platform, base_ns in baselines(source).items()

@@ -118,11 +118,9 @@ def _by_tracer(matrix: Matrix) -> list[Chart]:
     # Of kernels with as many tracers the newest.
     newest_first = sorted(of_kernel, key=matrix.kernels.index, reverse=True)
     kernel = max(newest_first, key=lambda name: len({column_of(number).tracer for number in of_kernel[name]}))
-    own, series, called = (
-        of_kernel[kernel],
-        list(dict.fromkeys(map(short, matrix.tracers))),
-        kernel_names(matrix.kernels),
-    )
+    own = of_kernel[kernel]
+    series = list(dict.fromkeys(map(short, matrix.tracers)))
+    called = kernel_names(matrix.kernels)
     how = "tracer by tracer" if len({number.tracer for number in own}) > 1 else f"with {series[0]}"
     return [
         instruction_chart(

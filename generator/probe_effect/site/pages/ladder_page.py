@@ -205,10 +205,8 @@ def _versus(catalogue: Catalogue) -> Iterator[Part]:
             level = ["Level"] if any(difference.first.level is not None for difference in compared) else []
             rows = []
             for difference in compared:
-                case, levels = (
-                    links.case(difference.first.case, difference.first.title),
-                    (names.level(difference.first.level) for _ in level),
-                )
+                case = links.case(difference.first.case, difference.first.title)
+                levels = (names.level(difference.first.level) for _ in level)
                 costs = (links.number(side, "cost", cost(side)) for side in (difference.first, difference.second))
                 rows.append((case, *levels, *costs, *comparison.cells(difference)))
             heads = map(of_data, (*level, *sides, "Difference", "Ratio"))

@@ -85,10 +85,8 @@ def fragment_files(catalogue: Catalogue) -> dict[str, str]:
 def charts(catalogue: Catalogue) -> list[Chart]:
     """Every chart that a page or fragment names, once."""
     evidence = evidence_of(catalogue)
-    runs, machines = (
-        (submission for submission in catalogue.everything if submission.metric == "time"),
-        catalogue.numbers.machines(),
-    )
+    runs = (submission for submission in catalogue.everything if submission.metric == "time")
+    machines = catalogue.numbers.machines()
     named = (matrix for matrix in matrices(catalogue) if matrix.architecture in ARCHITECTURES)
     drawn = [
         *guide_fragments.charts(catalogue),

@@ -60,10 +60,8 @@ def _suite(catalogue: Catalogue, folder: SuiteFolder, tool: str, reference: Subm
         newest = (number for number in catalogue.numbers.of_case(case.id) if number.submission.machine == machine)
         # At a factor's levels there are many numbers, for which the page of the case is.
         rows[case] = {number.tracer: number for number in newest if _is_of(number, tool) and number.level is None}
-    main, numbers = (
-        view_of(suite).main,
-        [number for row in rows.values() for _, number in sorted(row.items()) if number.cost],
-    )
+    main = view_of(suite).main
+    numbers = [number for row in rows.values() for _, number in sorted(row.items()) if number.cost]
     tracers = dict.fromkeys(number.tracer for number in numbers)
     cases = [links.case(case.id, case.title) for case in rows]
     where = "by level, on the pages of the cases" if suite.factor else "without a number there"

@@ -255,10 +255,8 @@ VIEW = ResultView(
     counted=counted,
 )
 
-INSTRUCTIONS, SHARE = (
-    view.linked("instructions", instructions.added),
-    NumberColumn("untraced-share", instructions.share),
-)
+INSTRUCTIONS = view.linked("instructions", instructions.added)
+SHARE = NumberColumn("untraced-share", instructions.share)
 MECHANISM = NumberColumn("mechanism", lambda number: number.count.mechanism or "")
 UNTRACED = NumberColumn("baseline", lambda number: instructions.count(number.baseline))
 
