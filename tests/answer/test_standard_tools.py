@@ -123,7 +123,7 @@ def test_a_program_in_which_the_tool_was_measured_stands_beside_what_is_predicte
     found = costs_known()
     values: dict[str, Any] = {"level": "tar", "baseline": Estimate(1e4, 1e4, 1e4), "slowdown": Estimate(0.5, 0.4, 0.6)}
     found.add(measured("real-opens", Estimate(5000.0, 4000.0, 6000.0), **values))
-    ((number, point),) = cost(probes("tracepoint-entry", "print"), forecast=found, case="real-opens").points
+    ((number, point),) = cost(probes("tracepoint-entry", "print"), found=found, case="real-opens").points
     assert (number.level, point.rate_hz) == ("tar", 1e5)
     assert point.predicted.value == pytest.approx(0.5)
 
