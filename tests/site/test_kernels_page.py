@@ -23,6 +23,7 @@ from helpers.written_pages import PARSER, SHORTCODE, seen, with_fragments
 from probe_effect.numbers.catalogue import read_catalogue
 from probe_effect.site.pages import site
 from probe_effect.site.pages.instructions import said_of
+from probe_effect.store.beside_files import Explanation
 from probe_effect.store.places import DataFolder
 
 if TYPE_CHECKING:
@@ -120,6 +121,27 @@ def test_a_change_is_from_the_least_to_the_greatest_of_all_tracers(tmp_path: Pat
     found = seen(pages_of(data)["kernels/changes.md"])
     assert ": 2, half of them by up to" in found
     assert "Kprobe (2)\n−20 % to +25 %" in found
+
+
+def test_a_cause_stands_behind_the_changes_that_it_explains_alone(tmp_path: Path) -> None:
+    data = write_data(tmp_path)
+    for kernel, machine, costs in ((OLD, "qemu-old", (400.0, 500.0)), (NEW, "qemu-new", (500.0, 400.0))):
+        both = {f"02-kprobe {tracer}": cost for tracer, cost in zip(("bpftrace", "libbpf"), costs, strict=True)}
+        submission(data, kernel, machine, counted_rows(both))
+    cause = Explanation(
+        id="longer",
+        certainty="read",
+        cases=("02-kprobe",),
+        of="kernel",
+        before="6.1",
+        since="6.12",
+        change="more",
+        says="The exception is longer.",
+        references=("linux-x",),
+    )
+    catalogue = replace(read_catalogue(DataFolder(data)), explanations=(cause,))
+    found = seen(with_fragments(catalogue)["kernels/changes.md"])
+    assert "+25 % 1 , −20 %" in found  # the link is read as a word of its own
 
 
 def test_without_a_change_there_is_no_page_of_changes(tmp_path: Path) -> None:

@@ -219,10 +219,14 @@ def _parts(
     yield from (parts.chart(chart.name) for chart in series_charts(catalogue)[:1])
     rules = (
         say(
-            "A cell is the change from the last kernel, or version, before it that was counted: the least and the "
-            "greatest of all tracers, or kernels. It leads to the largest."
+            "A cell is the change from the last kernel, or version, before it that was counted: by cause, the least "
+            "and the greatest of all tracers, or kernels, and levels. It leads to the largest."
         ),
-        "A small number leads to a cause. Where there is none, nobody has found it yet.",
+        say(
+            "A small number leads to a cause. Where there is none, it is not known; of a change up to {} nobody has "
+            "looked for it.",
+            units.stated(UNKNOWN_ABOVE_RATIO, units.SHARE),
+        ),
         say(
             "The page of a case has each count, and up to five functions that execute more or fewer instructions; one "
             "that a release renamed counts as the same."
@@ -283,14 +287,14 @@ def _place(number: Number, field: str, kernels: Mapping[str, str]) -> str:
 
 
 def _cell(own: Sequence[Comparison], causes: Mapping[Comparison, Link]) -> Pieces:
-    """The least and the greatest of some changes, the largest first, which leads to that, with their causes."""
-    if not own:
-        return Pieces()
-    ends = (pick(own, key=lambda comparison: comparison.change_ratio or 0) for pick in (min, max))
-    text = " to ".join(dict.fromkeys(map(instructions.change, ends)))
-    marks = dict.fromkeys(causes[comparison] for comparison in own if comparison in causes)
-    largest = Link(text, addresses.number(own[0].second, "instructions"))
-    return Pieces([largest, *(part for mark in marks for part in (" ", mark))])
+    """Of some changes, the largest first, the least and the greatest of each cause, which lead to the largest."""
+    pieces: list[object] = []
+    for mark, alike in grouped_by(own, causes.get).items():
+        ends = (pick(alike, key=lambda comparison: comparison.change_ratio or 0) for pick in (min, max))
+        text = " to ".join(dict.fromkeys(map(instructions.change, ends)))
+        largest = Link(text, addresses.number(alike[0].second, "instructions"))
+        pieces += [", "] * bool(pieces) + [largest] + ([" ", mark] if mark else [])
+    return Pieces(pieces)
 
 
 def functions_changed(every: Mapping[Comparing, list[Comparison]], kernels: Mapping[str, str]) -> list[Markup]:
