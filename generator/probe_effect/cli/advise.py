@@ -72,7 +72,6 @@ def advise(
     from probe_effect.advising.script_report import advice_json
     from probe_effect.answer.question import share_from
     from probe_effect.cli.answer_output import show_advice
-    from probe_effect.cli.output import show_quota
     from probe_effect.host import this_machine
     from probe_effect.host.kernel import mount_for_our_time
     from probe_effect.live.count import Target
@@ -91,7 +90,7 @@ def advise(
     )
     calibrate = None if options["no_calibrate"] else calibrated
     if not options["rates"] or (calibrate is not None and options["machine"] is None):  # else nothing runs here
-        show_quota()
+        output.show_quota()
     here = facts_of_machine(*this_machine.collect_named())
     answer = answer_script(question, data, RunningSystem(facts=here, calibrate=calibrate, tell=output.say))
     if output_format == "json":

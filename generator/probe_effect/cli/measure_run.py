@@ -1,5 +1,6 @@
 """What `probe-effect measure` and `lab` do: choose, measure or continue, all that is new with `--vm new`, and print."""
 
+import os
 import secrets
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
@@ -24,6 +25,7 @@ from probe_effect.host import system, typed
 from probe_effect.host.compilers import own_cache
 from probe_effect.host.kernel import mount_for_our_time
 from probe_effect.host.ownership import demand
+from probe_effect.host.processes import WORK_PREFIX
 from probe_effect.host.workloads import named_tree
 from probe_effect.measure.bench import Settings
 from probe_effect.measure.one_run import Interrupted, interruptible
@@ -266,7 +268,7 @@ def run_lab(data: DataFolder, laboratory: Laboratory, blocks: int, seed: int | N
     words += [word for name in laboratory.tracers for word in ("--tracer", name)]
     words += [word for case in laboratory.cases for word in ("--case", case)]
     words += ["--quick", "--blocks", str(blocks), "--seed", str(seed)]
-    with TemporaryDirectory(prefix="probe-effect-lab-") as passing:
+    with TemporaryDirectory(prefix=f"{WORK_PREFIX}{os.getpid()}-lab-") as passing:
         results = out or Path(passing)
         settings = Settings(results=results, blocks=blocks, seed=seed, command=tuple(words), lengths=QUICK)
         try:

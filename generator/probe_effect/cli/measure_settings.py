@@ -1,5 +1,6 @@
 """How and where to measure, as the command line has it: settings, laboratories, the machine, the tree to build."""
 
+import os
 import platform
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -17,6 +18,7 @@ from probe_effect.guests.debian import ARCHITECTURES, DEFAULT, find_kernel, lock
 from probe_effect.guests.qemu import CPUS, MODES, Accelerator, KvmUnusable, trouble
 from probe_effect.guests.testbed import EmulatedMachine
 from probe_effect.host.compilers import MACHINE, own_cache
+from probe_effect.host.processes import WORK_PREFIX
 from probe_effect.host.workloads import Tree, kernel_build, named_tree
 from probe_effect.measure.request import BUILDERS, COUNTED, COUNTED_QUICK, QUICK, THOROUGH, Lengths, Work
 from probe_effect.measure.submission import cut_short, read_unfinished
@@ -164,7 +166,7 @@ def target(suites: Sequence[tuple[Path, Suite]], results: Path, options: Measure
         works = [Work(folder, suite, {}, (), {}) for folder, suite in suites]
         assembly = assemble(architecture, kernel, tracers, works, cache, records=options["paths"])
     with (
-        TemporaryDirectory(prefix="probe-effect-paths-") as recorded,
+        TemporaryDirectory(prefix=f"{WORK_PREFIX}{os.getpid()}-paths-") as recorded,
         EmulatedMachine(assembly, tracers, tell, accelerator, MODES[accelerator].boot_s) as machine,
     ):
         machine.recorder = PathRecorder(architecture.machine, tell, Path(recorded)) if options["paths"] else None

@@ -89,10 +89,11 @@ def review(
     Example: probe-effect review origin/main
     Example: probe-effect review HEAD^1 HEAD --format github --report review.json --summary summary.md
     """  # noqa: D301 (click reads the \b)
+    from probe_effect.host.processes import WORK_PREFIX
     from probe_effect.intake.revisions import states
 
     # So named that the next measurement removes what a killed review has left.
-    with TemporaryDirectory(prefix=f"probe-effect-{os.getpid()}-review-") as work:
+    with TemporaryDirectory(prefix=f"{WORK_PREFIX}{os.getpid()}-review-") as work:
         before, after = states(base, head or data_folder(data_path), Path(work), kept())
 
         from probe_effect.cli import intake_run

@@ -30,7 +30,7 @@ from probe_effect.store.kept import PACKAGE
 from probe_effect.store.places import DataFolder, walk
 from probe_effect.store.tables import FORBIDDEN_TEXT
 
-WORK_PREFIX = "transcript-"
+FOLDER_PREFIX = "transcript-"
 
 LIMIT_S = 180.0
 """A command ends by itself within 20 s; on a busy machine it may take longer."""
@@ -71,7 +71,7 @@ def unmet(transcript: transcripts.Transcript) -> list[str]:
 
 def run(transcript: transcripts.Transcript) -> CommandOutput:
     """Run it in a folder of its own, with what it wants beside it; all that was started is ended."""
-    with TemporaryDirectory(prefix=WORK_PREFIX) as name, ExitStack() as ends:
+    with TemporaryDirectory(prefix=FOLDER_PREFIX) as name, ExitStack() as ends:
         folder = Path(name)
         own = folder / "bin" / OWN  # on the path is the program that is running
         own.parent.mkdir()
@@ -115,7 +115,7 @@ def _version(command: str) -> str | None:
 def faults(transcript: transcripts.Transcript, printed: CommandOutput) -> list[str]:
     """Why an output cannot be shown, in words; empty where it can."""
     lines, status, widest = printed.output, printed.exit_status, max(map(len, printed.output))
-    paths = (str(PACKAGE.parents[1]), sys.prefix, WORK_PREFIX)
+    paths = (str(PACKAGE.parents[1]), sys.prefix, FOLDER_PREFIX)
     by_rule = {
         f"did not end within {LIMIT_S:.0f} s": status is None,
         f"ended with exit status {status}, as a command does that was called wrongly": status in CALLED_WRONGLY,

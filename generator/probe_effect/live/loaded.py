@@ -1,10 +1,8 @@
 """Everything that traces on this system now, with or without BPF: what it is, who holds it, and how often it fired.
 
 Source: proc_pid_fdinfo(5) and `bpf_prog_show_fdinfo` in kernel/bpf/syscall.c; pidfd_getfd(2); for TracerPid
-proc_pid_status(5).
-
-Source: Documentation/trace/ftrace.rst (set_event, current_tracer, instances, per_cpu/cpuN/stats), kprobetrace.rst and
-uprobetracer.rst ("Event Profiling").
+proc_pid_status(5); Documentation/trace/ftrace.rst (set_event, current_tracer, instances, per_cpu/cpuN/stats),
+kprobetrace.rst and uprobetracer.rst ("Event Profiling").
 
 The kernel counts runs and times of BPF programs only while statistics are on. They are on while a `RunStatistics` is
 open, and go off with its descriptor, at `kill -9` too. If the sysctl `kernel.bpf_stats_enabled` has switched them on

@@ -19,8 +19,8 @@ PACKAGE = Path(__file__).resolve().parent.parent
 
 DIGEST_BYTES = hashlib.sha256().digest_size
 
-CODE = frozenset({".py", ".j2", ".toml"})
-"""The endings of what our results depend on: modules, templates of pages, and the records of tools."""
+CODE = frozenset({".py", ".j2", ".toml", ".conf"})
+"""The endings of what our results depend on: modules, templates of pages, the records of tools, where fonts are."""
 
 PACKAGED = PACKAGE / "kept"
 """Entries that came with the program, made of its data when its wheel was built; a checkout has none."""

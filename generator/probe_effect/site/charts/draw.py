@@ -127,7 +127,7 @@ TYPEFACE = "Liberation Sans"
 
 @functools.cache
 def _drawing_program() -> ModuleType:
-    """vl-convert with no fonts but its own, so that a drawing is the same on every machine.
+    """vl-convert with no fonts but its own, so that a drawing is the same on every Linux.
 
     It opens a font of the system again for each text that it measures, which takes as long as the drawing itself, but
     has its own in memory. It looks for fonts once, where this variable of fontconfig says; our children do not get it.
@@ -159,7 +159,7 @@ def _svg_made_from(spec: Spec) -> tuple[str, ...]:
 
 def _made_from(kind: str, what: str, *ours: str) -> tuple[str, ...]:
     """The parts of a drawing's key; `ours` are the modules of this package that change it."""
-    return kind, library_version("vl-convert-python"), VEGA_LITE_VERSION, what, code_version(*ours)
+    return kind, library_version("vl-convert-python"), VEGA_LITE_VERSION, what, code_version("site/charts/fonts", *ours)
 
 
 def _with_own_ids(svg: str, prefix: str) -> str:
