@@ -192,12 +192,13 @@ def _parts(submissions: Sequence[Submission], catalogue: Catalogue) -> Iterator[
             say("An event of {} costs {} with {}: a busy thread slows by 5 % at {}.", event, costs, tool, rate)
         )
     yield Items(answers)
-    yield together(*submission_page.untraced(shown)) if view.has_untraced else None
     if cases:
         yield Heading(view.heading_of_machine or view.heading)
         why = say(", because {}", "; ".join(shown.grade_reasons)) if shown.grade_reasons else ""
         sentence = "Of its newest runs the least disturbed one, {}, has grade **{}**{}."
         yield say(sentence, links.run(shown), shown.grade, why)
+    yield together(*submission_page.untraced(shown)) if view.has_untraced else None  # of that run alone
+    if cases:
         yield from (parts.chart(chart.name) for chart in submission_page.charts(catalogue, shown))
         yield from view.table(cases, suite.factor if suite else None, brief=True)
     yield Heading("All its runs")
