@@ -184,7 +184,9 @@ def _parts(submissions: Sequence[Submission], catalogue: Catalogue) -> Iterator[
     suite, cases = suite_of(shown, catalogue), with_numbers(shown)
     view, has_hosts = view_of(suite), is_hosted(shown.machine)
     answers = []
-    for kind, number in ((kind, reply.number) for kind, reply in asked(shown.machine, catalogue)):
+    for kind, reply in asked(shown.machine, catalogue):
+        # As other pages have it: with the interval of the next run.
+        number = catalogue.numbers.of_machine_and_case(shown.machine, reply.number.case)[reply.number.key]
         event, tool = kind.words[0].lower() + kind.words[1:], names.tool_with_version(number)
         costs = markdown(links.number(number, "cost", parts.cost(number)))
         rate = markdown(links.number(number, "threshold-5", parts.threshold(number, 5)))
@@ -195,7 +197,7 @@ def _parts(submissions: Sequence[Submission], catalogue: Catalogue) -> Iterator[
     if cases:
         yield Heading(view.heading_of_machine or view.heading)
         why = say(", because {}", "; ".join(shown.grade_reasons)) if shown.grade_reasons else ""
-        sentence = "Of its newest runs the least disturbed one, {}, has grade **{}**{}."
+        sentence = "Of its newest runs the least disturbed one, {}, has grade **{}**{}. Intervals below are its own."
         yield say(sentence, links.run(shown), shown.grade, why)
     yield together(*submission_page.untraced(shown)) if view.has_untraced else None  # of that run alone
     if cases:
