@@ -161,9 +161,10 @@ NOT_RECORDED = "not recorded"
 
 def write(submissions: Sequence[Submission], catalogue: Catalogue) -> str:
     name, machine = names.machine_name(submissions[0]), submissions[0].machine
+    runs = f"{len(submissions)} run{'s' if len(submissions) != 1 else ''}"
     front = {
         "subtitle": names.machine_facts(submissions[0].document),
-        "description": f"What tracing costs on {name}: {len(submissions)} submission(s).",
+        "description": f"What tracing costs on {name}, by {runs}.",
         "picture": f"/{card(machine)}",
         "picture_words": f"What one traced event costs on {name}.",
         "badge": f"/{badge(machine)}",
