@@ -142,7 +142,7 @@ def test_what_has_no_prediction_is_named_with_the_reason() -> None:
     assert program_pairs(found) == []
     assert {(one.measured.case, one.measured.tracer): one.why.split(",")[0] for one in left_out(found)} == {
         ("04-opens", TRACER): "the cost of its probe and action with bpftrace is not known on that machine",
-        ("05-silent", TRACER): "its probe never fires",
+        ("05-silent", TRACER): "no event of it is counted",
         ("01-reads", TRACER): "events were lost",
         ("01-reads", "dtrace"): "the cost of its probe and action with dtrace is not known on that machine",
     }
@@ -193,7 +193,7 @@ def test_the_page_shows_the_table_and_what_is_left_out() -> None:
     text = proof.write(catalogue)["programs-spread.md"]
     assert "[Median, of predicted](/data/dictionary/#of-predicted) **1.2**" in text  # of all kinds here, so said once
     assert re.search(r"\| counts, stores or filters \|.* 13 \| 12 \| 12 \| ", text)
-    assert "with bpftrace, 1 program: its probe never fires" in text
+    assert "with bpftrace, 1 program: no event of it is counted" in text
     none = Catalogue(suites=folders)
     assert "probe-effect measure programs scripts" in proof.write(none)["programs-spread.md"]
 

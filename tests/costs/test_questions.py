@@ -60,6 +60,17 @@ def test_a_cost_that_is_no_difference_is_the_bound_of_its_machine_and_makes_no_r
     assert found.time == (100.0, 90.0, 110.0)
 
 
+def test_a_bound_is_the_one_that_tables_of_the_same_number_have(catalogue: Catalogue) -> None:
+    bounds = [
+        (reply.time.value, catalogue.numbers.of_machine_and_case(machine, reply.number.case)[reply.number.key])
+        for one in QUESTIONS.values()
+        for machine in catalogue.numbers.machines()
+        if (reply := on(catalogue, one, machine)) is not None and reply.is_bound
+    ]
+    assert bounds
+    assert [bound for bound, _ in bounds] == [shown.bounded_cost.high for _, shown in bounds]
+
+
 def test_a_number_whose_events_do_not_add_up_answers_nothing() -> None:
     own = submission("a", suite="per-event", noise_floor_ns=1.0)
     number(own, Estimate(100.0, 90.0, 110.0), ENTRY, faults=(ADD_UP,))

@@ -42,6 +42,11 @@ def test_the_sentence_says_what_the_instructions_are_for_the_most_first() -> Non
     )
 
 
+def test_the_sentence_of_an_operation_with_several_events_names_them() -> None:
+    said = instructions.sentence(path(ADDED), 2.0).replace(units.GAP, " ")
+    assert said.startswith("Of 200 instructions that the 2 events of an operation add: 70 %")
+
+
 def test_functions_are_summed_over_their_callers_without_what_a_compiler_adds() -> None:
     twice = ADDED | {(USER, "other", "trace_call_bpf.constprop.1"): Classes(4)}
     assert path(twice).by_function()["trace_call_bpf"].instructions == 58

@@ -27,7 +27,7 @@ from probe_effect.costs.evidence import evidence_of
 from probe_effect.model import Estimate
 from probe_effect.numbers.catalogue import Catalogue, read_catalogue
 from probe_effect.records import TOOLS
-from probe_effect.site.pages import number_page, site
+from probe_effect.site.pages import number_page, parts, site
 from probe_effect.site.pages.parts import fragment, markdown
 from probe_effect.site.pages.results import cost, view_of
 from probe_effect.site.pages.results.view import CaseResults
@@ -227,6 +227,14 @@ def test_a_range_has_the_least_and_the_greatest_of_the_newest(data: Path) -> Non
     found = view_of(suite).range_of(case, catalogue.numbers)
     text = unescape(re.sub(r"\(/[^)]*\)", "", markdown(found)))
     assert text == "[30.0\u00a0ns] to [90.0\u00a0ns] (4)"
+
+
+def test_where_no_machine_has_a_difference_the_range_is_the_most_that_any_may_have(catalogue: Catalogue) -> None:
+    folder = next(one for one in catalogue.suites if one.suite.id == "usdt")
+    case = folder.suite.case("02-usdt-compiled-in")
+    assert case is not None
+    most = max(one.bounded_cost.high or 0.0 for one in catalogue.numbers.of_case(case.id) if one.leads)
+    assert parts.unclear(most, None) in unescape(markdown(view_of(folder.suite).range_of(case, catalogue.numbers)))
 
 
 @pytest.mark.parametrize(("case", "words"), [("06-uprobe", "skipped"), ("09-map", "not yet")])

@@ -106,7 +106,7 @@ def _kind(evidence: Evidence, suite: Suite, case: Case, measured: Number) -> Scr
 
 def _run(evidence: Evidence, suite: Suite, case: Case, measured: Number) -> proof.ProgramPair | LeftOut:
     if case.counted_by == "nothing":
-        return LeftOut(measured, "its probe never fires, so it has no events to predict from")
+        return LeftOut(measured, "no event of it is counted, so there is no rate to predict from")
     if measured.has_losses:
         return LeftOut(measured, "events were lost, and a lost event costs less")
     costs = (proof.of_like if case.like else proof.of_script)(evidence, suite, case, measured)

@@ -202,7 +202,9 @@ def _executed(
     matrix: Matrix, case: str, own: Sequence[tuple[Number, AddedPath]], kernels: Mapping[str, str]
 ) -> Iterator[Part]:
     called, newest = [kernels[column_of(number).kernel] for number, _ in own], own[-1][1]
-    yield say("On {} with {}. {}.", called[-1], plain_tracer(matrix), instructions.sentence(newest))
+    of_suite = matrix.suite.case(case)
+    said = instructions.sentence(newest, of_suite.events_per_operation if of_suite else 1)
+    yield say("On {} with {}. {}.", called[-1], plain_tracer(matrix), said)
     yield parts.icicle(_drawing(matrix, case))
     by_purpose = [path.by_purpose() for _, path in own]
     rows: list[Sequence[object]] = []

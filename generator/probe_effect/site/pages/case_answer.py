@@ -146,7 +146,8 @@ def _times(least: float | None, greatest: float | None) -> str:
 def answer(view: ResultView, of: CaseResults, estimated: Sequence[EstimateRow]) -> Markup:
     """The first sentences: the range over machines and tracers, or the most, an estimate, or why there is none."""
     calls = calls_of_event(of.found, of.case.id)
-    answered = view.answered.replace("One event", f"One iteration of {calls} system calls") if calls else view.answered
+    plain = "One operation" if of.case.probe.startswith("silent") else "One event"  # such a probe has no event
+    answered = view.answered.replace("One event", f"One iteration of {calls} system calls" if calls else plain)
     before, after = answered.split("{}")
     sound = [number for number in of.measured if number.is_known and not number.faults]
     estimates = [(number, estimate.value) for number in sound if (estimate := view.estimate(number))]

@@ -110,6 +110,7 @@ def _home_first(catalogue: Catalogue, case_id: str, most: int = MOST_MACHINES) -
 def _what(case: Case, suite: Suite, *, has_untraced: bool) -> Markup:
     events = "one event" if case.events_per_operation == 1 else f"{case.events_per_operation} events"
     made = "its events are counted in each run" if suite.workload.events == "counted" else f"one operation is {events}"
+    made = "costs are those of one operation, which has no event" if case.probe.startswith("silent") else made
     text = "One operation of the workload is {}; {}." if has_untraced else "An operation is {}."
     work = say(text, suite.workload.operation, made)
     only = say(" It is a case of {}.", names.only_on(case)) if case.architectures else ""

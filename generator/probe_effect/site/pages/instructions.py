@@ -149,14 +149,18 @@ def executed_of(number: Number) -> AddedPath | None:
     return paths_of(number.submission).get(number.key)
 
 
-def sentence(path: AddedPath) -> str:
-    """What most of the instructions are for: `Of 338 instructions that an event adds: 62 % kprobe and ftrace; ..`."""
+def sentence(path: AddedPath, events: float = 1) -> str:
+    """What most of the instructions are for: `Of 338 instructions that an event adds: 62 % kprobe and ftrace; ..`.
+
+    A path is that of an operation, with all its `events`.
+    """
     whole = path.total.instructions
     if whole <= 0:
         return "An event adds no instructions"
     parts = [(name, classes.instructions) for name, classes in path.by_purpose().items() if classes.instructions > 0]
     named = [f"{units.percent(own / whole)} {name}" for name, own in parts[:MOST_NAMED] if name != OTHER]
-    return f"Of {units.count(whole)} instructions that an event adds: {'; '.join(named)}"
+    added = "an event adds" if events == 1 else f"the {units.trimmed(events)} events of an operation add"
+    return f"Of {units.count(whole)} instructions that {added}: {'; '.join(named)}"
 
 
 def kinds(path: AddedPath) -> str:

@@ -161,9 +161,10 @@ NOT_RECORDED = "not recorded"
 
 def write(submissions: Sequence[Submission], catalogue: Catalogue) -> str:
     name, machine = names.machine_name(submissions[0]), submissions[0].machine
+    runs = f"{len(submissions)} run{'s' if len(submissions) != 1 else ''}"
     front = {
         "subtitle": names.machine_facts(submissions[0].document),
-        "description": f"What tracing costs on {name}: {len(submissions)} submission(s).",
+        "description": f"What tracing costs on {name}, by {runs}.",
         "picture": f"/{card(machine)}",
         "picture_words": f"What one traced event costs on {name}.",
         "badge": f"/{badge(machine)}",
@@ -184,7 +185,9 @@ def _parts(submissions: Sequence[Submission], catalogue: Catalogue) -> Iterator[
     suite, cases = suite_of(shown, catalogue), with_numbers(shown)
     view, has_hosts = view_of(suite), is_hosted(shown.machine)
     answers = []
-    for kind, number in ((kind, reply.number) for kind, reply in asked(shown.machine, catalogue)):
+    for kind, reply in asked(shown.machine, catalogue):
+        # As other pages have it: with the interval of the next run.
+        number = catalogue.numbers.of_machine_and_case(shown.machine, reply.number.case)[reply.number.key]
         event, tool = kind.words[0].lower() + kind.words[1:], names.tool_with_version(number)
         costs = markdown(links.number(number, "cost", parts.cost(number)))
         rate = markdown(links.number(number, "threshold-5", parts.threshold(number, 5)))
@@ -192,12 +195,13 @@ def _parts(submissions: Sequence[Submission], catalogue: Catalogue) -> Iterator[
             say("An event of {} costs {} with {}: a busy thread slows by 5 % at {}.", event, costs, tool, rate)
         )
     yield Items(answers)
-    yield together(*submission_page.untraced(shown)) if view.has_untraced else None
     if cases:
         yield Heading(view.heading_of_machine or view.heading)
         why = say(", because {}", "; ".join(shown.grade_reasons)) if shown.grade_reasons else ""
-        sentence = "Of its newest runs the least disturbed one, {}, has grade **{}**{}."
+        sentence = "Of its newest runs the least disturbed one, {}, has grade **{}**{}. Intervals below are its own."
         yield say(sentence, links.run(shown), shown.grade, why)
+    yield together(*submission_page.untraced(shown)) if view.has_untraced else None  # of that run alone
+    if cases:
         yield from (parts.chart(chart.name) for chart in submission_page.charts(catalogue, shown))
         yield from view.table(cases, suite.factor if suite else None, brief=True)
     yield Heading("All its runs")

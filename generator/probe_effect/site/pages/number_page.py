@@ -85,7 +85,7 @@ def _parts(number: Number, table: BlockTable, catalogue: Catalogue, path: AddedP
             safe("/does-it-hold/#does-a-run-repeat-itself"),
         )
     if path:
-        yield from _executed(path, number)
+        yield from _executed(path, number, table.events)
     yield Heading("The rows")
     heads = [column(own.id, own.label) for own in view.rows.columns]
     yield Table(heads, [[own.text(block, table) for own in view.rows.columns] for block in table.blocks])
@@ -102,9 +102,9 @@ def _data(number: Number, name: str) -> Markup:
     return link(name, f"/data/results/{number.submission.id}/{name}")
 
 
-def _executed(path: AddedPath, number: Number) -> Iterator[Part]:
+def _executed(path: AddedPath, number: Number, events: float) -> Iterator[Part]:
     yield Heading("What was executed", anchor="executed")
-    yield say("{}.", instructions.sentence(path))
+    yield say("{}.", instructions.sentence(path, events))
     yield icicle("event")
     yield instructions.table(path, number.submission)
     kinds = instructions.kinds(path)

@@ -196,7 +196,7 @@ def _suite_parts(folder: SuiteFolder, catalogue: Catalogue, cases: Table) -> Ite
     yield Heading("Its cases")
     yield cases
     yield (
-        "Of several numbers the least and the greatest are shown, with how many there are in brackets; the page of a "
+        "Of several numbers the least and the greatest value are shown, with how many there are in brackets; the page of a "
         "case has all of them."
     )
     yield from section("What it found", *view.of_suite(suite, catalogue))

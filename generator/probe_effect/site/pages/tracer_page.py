@@ -33,7 +33,7 @@ def write_all(catalogue: Catalogue) -> dict[str, str]:
     for tool in TOOLS:
         can = [case for folder in catalogue.suites for case in folder.suite.cases if tool in folder.by_case[case.id]]
         timed = {
-            number.case for run in catalogue.timed for number in run.numbers if number.cost and _is_of(number, tool)
+            number.case for run in catalogue.timed for number in run.numbers if number.is_known and _is_of(number, tool)
         }
         rows.append((links.tracer(tool, tool), len(can), len(timed), "; ".join(_versions(catalogue, tool))))
     heads = columns("tracer", "cases", "measured-cases", "versions")

@@ -30,6 +30,7 @@ from probe_effect.site.pages.text import bracketed, coded, link, listed, say, to
 from probe_effect.store.suite_file import Case, Suite
 
 INTERVALS = "An interval holds what the next run finds, in 95\u00a0% of cases."
+RANGES = "The range above is from value to value; in a text that names no machine it is from end to end of intervals."
 
 
 def said(number: Number) -> str:
@@ -61,7 +62,10 @@ def sections(of: CaseResults) -> list[Part]:
         return of.table((view.TOOL, view.LEVEL, rate, view.COST, view.SLOWDOWN, view.LOSS, view.GRADE), note)
     calls = calls_of_event(of.found, of.case.id)
     unit = f" An event here is an iteration of {calls} system calls, and rates are of iterations." if calls else ""
-    note = listed([INTERVALS, " ", parts.THRESHOLD_COLUMN, unit, *other_instructions(timed, of.case.functions)], "")
+    ranges = f" {RANGES}" if sum(number.is_clear for number in timed) > 1 else ""
+    note = listed(
+        [INTERVALS, ranges, " ", parts.THRESHOLD_COLUMN, unit, *other_instructions(timed, of.case.functions)], ""
+    )
     machines = [] if factor else grouped_by(of.measured, lambda number: number.submission.machine).values()
     ranked = [words for own in machines if (words := comparison.ranking(own, comparison.place_of(own[0])))]
     table = of.table((view.TOOL, view.COST, view.RATE_5, view.LOSS, view.GRADE), note)

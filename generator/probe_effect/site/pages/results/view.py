@@ -326,7 +326,7 @@ class ResultView:
     def range_of(self, case: Case, numbers: Numbers) -> Pieces | str:
         """The least and the greatest of the current numbers of a case, and how many they are; in words why it has none.
 
-        A cost that is no difference is shown alone or not at all.
+        Costs that are no difference are shown only where there is no other: the one that may be the most.
         """
         every = numbers.of_case(case.id)
         measured = [number for number in every if number.is_known]
@@ -334,7 +334,7 @@ class ResultView:
             return _why_none(numbers, case) or (every[0].status if every else "not yet")
         values = [(number, estimate.value) for number in measured if (estimate := self.estimate(number)) is not None]
         if self.main is COST and (len(measured) == 1 or not values):
-            return Pieces([COST.cell(measured[0])])
+            return Pieces([COST.cell(max(measured, key=lambda number: self.most(number) or 0.0))])
         if not values:
             return units.MISSING
         values.sort(key=itemgetter(1))
