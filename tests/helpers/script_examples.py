@@ -114,7 +114,7 @@ perf record -e syscalls:sys_enter_read -ag -p 12 sleep 1
 sudo perf record -F 99 -ag -- sleep 10
 perf record -F 997 --call-graph dwarf,16384 -p 12
 perf record -m 4096 -e '{sched:sched_switch,cycles:u}' --filter 'x == 1'
-perf record -c 1000 -e page-faults,cache-misses -a
+perf record -c 1000 -e page-faults,cache-misses,kmem:kmalloc -a
 perf record -e probe:vfs_read,probe:vfs_read__return,probe_libc:malloc,sdt_libc:setjmp,mem:0x1000,probes:mine
 perf stat -e raw_syscalls:sys_enter,cs -a sleep 1
 perf trace -s -p 1

@@ -364,6 +364,11 @@ def test_options_that_change_what_events_cost_are_kept() -> None:
     assert (found.options, found.pid_filter) == (("--nonblocking", "-r 50", "-s"), "7")
 
 
+def test_a_period_spares_counters_and_not_what_fills_a_buffer_at_each_event() -> None:
+    line = "perf record -c 500 -e page-faults,cache-misses,cpu-clock,kmem:kmalloc,probe_libc:malloc -a"
+    assert [one.every for one in read_script(line).probes] == [500, 500, 1, 1, 1]
+
+
 # Real scripts
 
 

@@ -247,7 +247,9 @@ def _perf_events(subcommand: str, command: ToolCommand) -> Iterator[ScriptProbe]
     for event in [name for name in named if name] or usual:
         kind = _perf_kind(event, is_sampled=is_sampled)
         hz = _sampled_hz(command, "F", "freq") if kind == "profile" else None
-        every = 1 if event.partition(":")[0] in form.CLOCKS else period
+        # Of a tracepoint or a probe perf fills its buffer at each event, before it looks at the period.
+        is_counter = kind in {"hardware", "software"} and event.partition(":")[0] not in form.CLOCKS
+        every = period if is_counter else 1
         has_filter = command.has("filter")
         yield ScriptProbe(attach=event, kind=kind, actions=(action,), has_filter=has_filter, hz=hz, every=every)
 

@@ -163,7 +163,7 @@ export const commands = (tables, { tracepointKind, firstKind }) => {
     return (named.length > 0 ? named : usual).map((event) => {
       const kind = perfKind(event, isSampled);
       const hz = kind === "profile" ? sampledHz(command, "F", "freq") : null;
-      const every = tables.clocks.includes(event.split(":")[0]) ? 1 : period;
+      const every = ["hardware", "software"].includes(kind) && !tables.clocks.includes(event.split(":")[0]) ? period : 1;
       return probe(event, kind, isStat ? "count" : recordAction(command), { hasFilter, hz, every });
     });
   };
