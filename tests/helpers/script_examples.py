@@ -168,6 +168,16 @@ profile:ms:10 { @ = count() }
 profile:2s { @ = count() } profile:99hz { @ = count() } profile:hz:$1 { @ = count() }
 profile-10ms { @[ustack()] = count(); } profile-97 { @[ustack()] = count(); } profile:::profile-1min { @ = count(); }
 profile:ms:0 { @ = count() }
+strace -f bash -c ls
+perf record -e kmem:kmalloc,page-faults python3 -c 1000000
+perf stat record -x , -e cs -a sleep 1
+perf top -s comm -d 2 -e cs
+perf record -a -p 12
+perf trace --call-graph dwarf --max-stack 9 -p 12
+perf record -b -e 'cycles/freq=9000,call-graph=dwarf/' -a
+trace-cmd record -k -e probe_libc:malloc -e kprobes -R stacktrace
+trace-cmd record -p osnoise -e sched
+strace --stack-traces -p 12
 """
 """One a line; a line that ends within a bracket or a remark goes on with the next."""
 

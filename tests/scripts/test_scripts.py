@@ -18,6 +18,7 @@ from helpers.needs import needs
 from probe_effect.costs.actions import READINGS
 from probe_effect.model import UsageError
 from probe_effect.scripts.clauses import kind_of
+from probe_effect.scripts.commands import watched_by_tool
 from probe_effect.scripts.form import ALIASES, EFFECTS, KINDS, TOKENS, tables
 from probe_effect.scripts.script import Script, ScriptError, ScriptProbe, read_script
 from probe_effect.store.suite_file import read_suite
@@ -362,6 +363,86 @@ def test_options_that_change_what_events_cost_are_kept() -> None:
     assert read_script("perf record -ag -F99 -o x sleep 1").options == ("-a", "-g", "-F 99")
     found = read_script("py-spy record -t -d 9 --nonblocking -r 50 -s -p 7")
     assert (found.options, found.pid_filter) == (("--nonblocking", "-r 50", "-s"), "7")
+
+
+@pytest.mark.parametrize(
+    ("line", "behind"),
+    [
+        ("strace -f bash", "-c 'ls; date'"),
+        ("strace grep", "-f words -e trace=read"),
+        ("perf record -e sched:sched_switch python3", "-c 1000000"),
+        ("perf record -g sleep 5", "-F 9"),
+        ("perf trace ls", "-s"),
+        ("trace-cmd record -p function_graph awk", "-f x.awk -l vfs_read"),
+    ],
+)
+def test_options_behind_the_traced_program_are_that_programs(line: str, behind: str) -> None:
+    alone, whole = read_script(line), read_script(f"{line} {behind}")
+    assert (whole.probes, whole.options) == (alone.probes, alone.options)
+
+
+@pytest.mark.parametrize(
+    ("line", "attach"),
+    [
+        ("perf stat -x , -e cs -a sleep 1", "cs"),
+        ("perf stat record -e cs -a sleep 1", "cs"),
+        ("perf top -d 2 -s comm -e cs", "cs"),
+        ("perf trace --max-events 9 --duration 3 -e openat -a", "openat"),
+        ("trace-cmd record -k -e sched:sched_switch", "sched:sched_switch"),
+        ("trace-cmd record -t -N host:99 -e sched:sched_switch", "sched:sched_switch"),
+    ],
+)
+def test_the_value_of_an_option_is_no_program_that_ends_the_options(line: str, attach: str) -> None:
+    assert [one.attach for one in read_script(line).probes] == [attach]
+
+
+@pytest.mark.parametrize(
+    ("line", "unknown"),
+    [
+        ("perf trace --call-graph dwarf -e read -p 9", "--call-graph dwarf"),
+        ("perf trace --kernel-syscall-graph -p 9", "--kernel-syscall-graph"),
+        ("perf record -e cycles:u,cpu/cycles,period=100/ -a", "-e cycles:u,cpu/cycles,period=100/"),
+        ("perf record -e cycles/freq=9000,call-graph=dwarf/ -a", "-e cycles/freq=9000,call-graph=dwarf/"),
+        ("perf record -e intel_pt//u ls", "-e intel_pt//u"),
+        ("perf record -b -a", "-b"),
+        ("strace --stack-traces ls", "--stack-traces"),
+        ("strace -e fault=mmap ls", "-e fault=mmap"),
+        ("trace-cmd record -p function --func-stack -l vfs_read", "--func-stack"),
+        ("trace-cmd record -e sched:sched_switch -R stacktrace", "-R stacktrace"),
+        ("trace-cmd record -p function -O func_stack_trace -l f", "-O func_stack_trace"),
+        ("trace-cmd record -p osnoise", "-p osnoise"),
+    ],
+)
+def test_an_option_that_adds_work_which_nobody_measured_is_named(line: str, unknown: str) -> None:
+    assert {one.unknown for one in read_script(line).probes} == {(unknown,)}
+
+
+@pytest.mark.parametrize("line", ["perf stat -j -a ls", "perf record -e cpu/config=1/ -a", "py-spy top -p 9"])
+def test_an_option_that_adds_no_work_is_not_named(line: str) -> None:
+    assert {one.unknown for one in read_script(line).probes} == {()}
+
+
+@pytest.mark.parametrize(
+    ("line", "kind"),
+    [
+        ("trace-cmd record -e probe:tcp_sendmsg", "kprobe"),
+        ("trace-cmd record -e probe_libc:malloc__return", "uretprobe"),
+        ("perf trace -e probe_libc:malloc -a", "uprobe"),
+        ("perf record -e uprobes:mine -a", "unknown"),
+        ("trace-cmd record -e kprobes", "unknown"),
+        ("t:kprobes:mine { @ = count() }", "unknown"),
+        ("t:sched:sched_switch { @ = count() }", "tracepoint"),
+    ],
+)
+def test_what_fires_by_a_breakpoint_is_no_tracepoint_whatever_tool_is_told_of_it(line: str, kind: str) -> None:
+    (probe,) = read_script(line).probes
+    assert probe.kind == kind
+
+
+def test_perf_that_is_told_a_process_watches_no_cpus() -> None:
+    assert read_script("perf record -a -g -p 9").options == ("-g",)
+    assert read_script("perf record -a -g").options == ("-a", "-g")
+    assert watched_by_tool("perf record -a -p 9").pid == "9"
 
 
 def test_a_period_spares_counters_and_not_what_fills_a_buffer_at_each_event() -> None:
