@@ -178,6 +178,8 @@ perf record -b -e 'cycles/freq=9000,call-graph=dwarf/' -a
 trace-cmd record -k -e probe_libc:malloc -e kprobes -R stacktrace
 trace-cmd record -p osnoise -e sched
 strace --stack-traces -p 12
+#define N 3
+syscall::read:entry { stop(); @[ustackdepth] = count(); }
 """
 """One a line; a line that ends within a bracket or a remark goes on with the next."""
 
@@ -209,6 +211,7 @@ py-spy dump --core x
 py-spy stats -p 1
 trace-cmd record ls
 perf probe
+#define DO printf("x")
 ls -l
 sudo -u me /opt/tools/scan.py --all
 """
@@ -231,7 +234,7 @@ def texts() -> list[str]:
     """All of them, and the scripts of some suites."""
     joined: list[str] = [""]
     for line in PROGRAMS.strip().splitlines():
-        goes_on = joined[-1].startswith("#!") or joined[-1].startswith("#pragma") or line.startswith(("}", "{"))
+        goes_on = joined[-1].startswith(("#!", "#pragma", "#define")) or line.startswith(("}", "{"))
         if goes_on and "\n" not in joined[-1]:
             joined[-1] += "\n" + line
         else:

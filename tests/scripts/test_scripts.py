@@ -181,6 +181,28 @@ def test_what_a_macro_or_function_does_is_done_where_it_is_called() -> None:
     assert only("fn g() : void { g(); time() } k:f { g() }").actions == ("print",)
 
 
+@pytest.mark.parametrize("body", ['printf("x")', "kstack", "@seen[tid]", "3 + f()", "\\\n kstack"])
+def test_what_the_preprocessor_would_write_into_a_clause_is_refused(body: str) -> None:
+    assert wrong(f"#define DO {body}\nk:f {{ DO; }}").line == 1
+
+
+@pytest.mark.parametrize("body", ["", "16", "(0x1fUL << 3)", '"a name"', "16 // of them", "16 /* of them */"])
+def test_a_constant_of_the_preprocessor_costs_nothing(body: str) -> None:
+    assert only(f"#define MANY {body}\nk:f {{ @[MANY] = count(); }}").actions == ("count-by-pid",)
+
+
+def test_a_process_that_is_stopped_or_killed_does_not_go_on_for_nothing() -> None:
+    assert only("syscall::read:entry { stop(); raise(9); }").unknown == ("stop()", "raise(9)")
+
+
+def test_the_depth_of_a_stack_takes_a_walk_over_it() -> None:
+    assert only("syscall::read:entry { @ = max(ustackdepth); @[caller] = count(); }").actions == (
+        "count-by-user-stack",
+        "count",
+        "count-by-kernel-stack",
+    )
+
+
 def test_loops_and_unknown_functions_are_named() -> None:
     block = "while ($i < 3) { $i++; }  unroll(3) { @++ } delete(@a[pid]); frobnicate(1,   2)"
     found = only(f"k:f {{ {block} }}").unknown
