@@ -112,6 +112,7 @@ bpftrace -e 't:syscalls:sys_enter_read { @[comm] = count() }'
 dtrace -n 'syscall::read:entry { @ = count() }' -n 'BEGIN { trace("x") }' -p 12
 perf record -e syscalls:sys_enter_read -ag -p 12 sleep 1
 sudo perf record -F 99 -ag -- sleep 10
+perf record -F 997 --call-graph dwarf -p 12
 perf record -F 997 --call-graph dwarf,16384 -p 12
 perf record -m 4096 -e '{sched:sched_switch,cycles:u}' --filter 'x == 1'
 perf record -c 1000 -e page-faults,cache-misses,kmem:kmalloc -a

@@ -306,7 +306,9 @@ def test_a_program_is_taken_out_of_its_command_line() -> None:
     [
         ("perf record -e syscalls:sys_enter_read ls", "syscalls:sys_enter_read tracepoint-entry record"),
         ("perf record -F 99 -ag sleep 1", "cycles profile record-stack"),
-        ("perf record -F 99 --call-graph dwarf,16384 -p 1", "cycles profile record-stack-copy"),
+        ("perf record -F 99 --call-graph dwarf -p 1", "cycles profile record-stack-copy"),
+        ("perf record -F 99 --call-graph dwarf,8192 -p 1", "cycles profile record-stack-copy"),
+        ("perf record -F 99 --call-graph=dwarf,16384 -p 1", "cycles profile record-large-stack-copy"),
         ("perf record -F 99 -g --call-graph=fp -p 1", "cycles profile record-stack"),
         ("perf record -c 1000 -e cache-misses ls", "cache-misses hardware record"),
         ("perf stat -e sched:sched_switch -a", "sched:sched_switch tracepoint count"),

@@ -261,7 +261,7 @@ def _perf_events(subcommand: str, command: ToolCommand) -> Iterator[ScriptProbe]
 def _sampled_hz(command: ToolCommand, *names: str) -> float | None:
     """Samples per second, by the option or as usual; None for perf's `-F max`, which is the system's limit."""
     (last,) = command.all(*names)[-1:] or (str(form.USUAL_HZ[command.tool]),)
-    return float(last) if _number(last) else None
+    return float(_number(last) or 0) or None
 
 
 def _number(word: str) -> int | None:
@@ -270,8 +270,9 @@ def _number(word: str) -> int | None:
 
 
 def _record_action(command: ToolCommand) -> str:
-    if next(iter(command.all("call-graph")[-1:]), "").startswith("dwarf"):
-        return "record-stack-copy"
+    how, _, size = next(iter(command.all("call-graph")[-1:]), "").partition(",")
+    if how == "dwarf":
+        return "record-large-stack-copy" if (_number(size) or 0) > form.COPIED else "record-stack-copy"
     if command.has("g", "call-graph"):
         return "record-stack"
     pages = next(iter(command.all("m", "mmap-pages")), "").split(",")[0]

@@ -124,16 +124,16 @@ export const commands = (tables, { tracepointKind }) => {
   const numberOf = (word) => (/^[0-9]+$/.test(word) ? Number(word.slice(0, 9)) : 0);
 
   const recordAction = ({ has, all }) => {
-    if (all("call-graph").at(-1)?.startsWith("dwarf")) return "record-stack-copy";
+    const [how, bytes] = all("call-graph").at(-1)?.split(",") ?? [];
+    if (how === "dwarf") return `record-${numberOf(bytes) > tables.copied ? "large-" : ""}stack-copy`;
     if (has("g", "call-graph")) return "record-stack";
-    const [pages] = (all("m", "mmap-pages")[0] ?? "").split(",");
-    return numberOf(pages) >= tables.large_pages ? "record-large-buffer" : "record";
+    return numberOf(all("m", "mmap-pages")[0]?.split(",")[0]) >= tables.large_pages ? "record-large-buffer" : "record";
   };
 
   // As often as was given last, or else as usual; null for perf's `-F max`, which is the system's.
   const sampledHz = ({ tool, all }, ...names) => {
     const last = all(...names).at(-1) ?? String(tables.usual_hz[tool]);
-    return numberOf(last) ? Number(last) : null;
+    return numberOf(last) || null;
   };
 
   const perf = (text, command) => {
