@@ -71,6 +71,7 @@ k:f { foo(1, 2); signal("KILL"); }
 k:f { $s = str(arg0); @[$s] = count(); }
 k:f { @n[tid] = comm; @[@n[tid]] = count(); }
 k:f { @x[pid, comm, str(arg0)] = count(); }
+k:f { @[str(arg0), ustack, str(arg1)] = count(); @[kstack, str(arg0), ustack] = hist(arg1); }
 k:f { @x[(pid, comm)] = count(); @y = (1, "a"); @z[(pid, tid), comm] = 1 }
 k:f { @[args->comm] = hist(args->bytes); }
 k:f { printf("%s", kstack); cat("/proc/loadavg"); system("date"); }

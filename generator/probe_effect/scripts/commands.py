@@ -202,7 +202,8 @@ def read_command(text: str, command: ToolCommand) -> Script:
     read = {"perf": _perf, "py-spy": _py_spy, "strace": _strace, "trace-cmd": _trace_cmd}[command.tool]
     name = f"{command.tool} {command.words[0]}" if command.words else command.tool
     unread = form.UNREAD.get(name, form.UNREAD[command.tool])
-    unknown = tuple(shortened(one) for option in command.options if re.match(unread, one := _written(*option)))
+    written = [_written(*option) for option in command.options]
+    unknown = tuple(shortened(option) for option in written if re.match(unread, option))
     probes = tuple(replace(probe, unknown=unknown) for probe in read(text, command))
     costly = form.COSTLY.get(f"{command.tool} -p" if command.pid else "", form.COSTLY[command.tool])
     options = tuple(_written(*option) for option in command.options if option[0] in costly)
@@ -245,7 +246,7 @@ def _perf_events(subcommand: str, command: ToolCommand) -> Iterator[ScriptProbe]
     action = form.COUNT if subcommand == "stat" else _record_action(command)
     is_sampled = subcommand != "stat" and not command.has("c", "count")
     (last,) = command.all("c", "count")[-1:] or ("1",)
-    period = 1 if subcommand == "stat" else max(1, _number(last) or 1)  # of so many events one is recorded
+    period = _number(last) or 1  # of so many events one is recorded
     usual = form.USUAL_EVENTS if subcommand == "stat" else ["cycles"]
     named = (match[0] for value in command.all("e", "event") for match in _EVENTS.finditer(re.sub(r"[{}]", "", value)))
     for event in [name for name in named if name] or usual:

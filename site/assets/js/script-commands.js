@@ -160,7 +160,7 @@ export const commands = (tables, { tracepointKind }) => {
     }
     const isStat = subcommand === "stat";
     const isSampled = !isStat && !has("c", "count");
-    const period = isStat ? 1 : numberOf(all("c", "count").at(-1)) || 1;
+    const period = numberOf(all("c", "count").at(-1)) || 1;
     const named = all("e", "event").flatMap((value) => value.replace(/[{}]/g, "").match(events) ?? []).filter(Boolean);
     const usual = isStat ? tables.usual_events : ["cycles"];
     return (named.length > 0 ? named : usual).map((event) => {
