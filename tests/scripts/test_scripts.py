@@ -466,6 +466,12 @@ def test_what_fires_by_a_breakpoint_is_no_tracepoint_whatever_tool_is_told_of_it
     assert probe.kind == kind
 
 
+@pytest.mark.parametrize("name", ["syscalls:*", "syscalls:*read*", "raw_syscalls:*", "sys*:*open*", "*:*"])
+def test_a_wildcard_that_may_match_system_calls_costs_what_one_on_them_does(name: str) -> None:
+    assert read_script(f"perf stat -e '{name}' -a").probes[0].kind == "tracepoint-entry"
+    assert read_script("perf stat -e 'syscalls:sys_exit_*' -a").probes[0].kind == "tracepoint-return"
+
+
 def test_perf_that_is_told_a_process_watches_no_cpus() -> None:
     assert read_script("perf record -a -g -p 9").options == ("-g",)
     assert read_script("perf record -a -g").options == ("-a", "-g")
@@ -572,7 +578,7 @@ def test_an_error_says_where_it_is_and_what_was_found(text: str, line: int, colu
         ("perf probe 'mine=tcp_sendmsg size=%cx'", {"tcp_sendmsg": "kprobe"}),
         ("perf probe /bin/bash readline", {"readline": "uprobe"}),
         ("perf probe --target-ns 4711 -x /lib/libc.so.6 malloc", {"malloc": "uprobe"}),
-        ("trace-cmd record -e all", {"*:*": "tracepoint"}),
+        ("trace-cmd record -e all", {"*:*": "tracepoint-entry"}),
         ("ruby*:::method-entry { @ = count(); }", {"ruby*:::method-entry": "usdt"}),
         ("fbt::vfs_read: { @ = count(); }", {"fbt::vfs_read:": "kretprobe"}),
         ("\ufeffkprobe:vfs_read { @ = count(); }", {"kprobe:vfs_read": "kprobe"}),
