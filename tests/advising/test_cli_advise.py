@@ -226,7 +226,7 @@ def test_the_exit_status_says_it_too(words: list[str], status: int) -> None:
         ("strace -c -p 42", Target(pid=42)),
         ("strace -f -c --attach=42", Target(pid=42, follows=True)),
         ("perf trace -p 42", Target(pid=42, follows=True)),
-        ("perf record -e raw_syscalls:sys_enter -a -p 42", Target()),
+        ("perf record -e raw_syscalls:sys_enter -a -p 42", Target(pid=42, follows=True)),
         (f"bpftrace -p 42 -e '{READS}'", Target(pid=42)),
         ("perf record -e raw_syscalls:sys_enter -a sleep 5", Target()),
         ("trace-cmd record -e sched:sched_switch sleep 5", Target()),
@@ -621,10 +621,19 @@ def test_of_a_sampled_event_one_in_so_many_costs_what_a_record_does(here: Here) 
     assert ratios[0] == pytest.approx(1000 * ratios[1])
 
 
+def test_a_tracepoint_of_which_one_in_so_many_is_recorded_costs_as_much_as_one_that_always_is(here: Here) -> None:
+    """perf fills its buffer before it looks at the period."""
+    each, thousandth = (
+        here.json(f"perf record {option} -e kmem:kmalloc -a", {"kmem:kmalloc": 1e5}) for option in ("-c 1", "-c 1000")
+    )
+    assert each["probes"] == thousandth["probes"]
+    assert each["recommendation"] == thousandth["recommendation"]
+
+
 def test_perf_of_a_process_has_no_verdict_and_of_cpus_it_has_one(here: Here) -> None:
     """Each context switch of the process takes time too, and nobody has measured how much."""
     of_process, of_cpus = (
-        here.json(f"perf stat -e page-faults {whom}", {"page-faults": 10}) for whom in ("-p 42", "-a")
+        here.json(f"perf stat -e page-faults {whom}", {"page-faults": 10}) for whom in ("-a -p 42", "-a")
     )
     assert [one["within_budget"] for one in (of_process, of_cpus)] == [None, True]
     assert of_process["recommendation"] is None

@@ -9,7 +9,7 @@ import pytest
 from helpers.evidence_builder import MACHINE, TRACER, case, cost_of, evidence, measured, parts, suite
 from probe_effect.answer.question import ProbeQuestion, Question
 from probe_effect.costs.row import entry_path
-from probe_effect.model import Estimate
+from probe_effect.model import Estimate, UsageError
 
 if TYPE_CHECKING:
     from probe_effect.numbers.submission import Number
@@ -64,6 +64,12 @@ def test_a_program_that_makes_more_calls_for_each_event_pays_more_and_one_that_m
     assert costs("04-entry", calls_hz=12_000.0) == pytest.approx([200.0 + 10 * 40.0])
     assert costs("04-entry", calls_hz=1000.0) == pytest.approx([200.0 - 40.0])
     assert costs("06-uprobe", calls_hz=12_000.0) == [1000.0]
+
+
+def test_a_program_cannot_make_fewer_calls_than_fire_the_probe() -> None:
+    with pytest.raises(UsageError, match="--calls 999: expected at least 1000"):
+        costs("04-entry", calls_hz=999.0)
+    assert costs("06-uprobe", calls_hz=1.0) == [1000.0]
 
 
 def test_several_probes_on_system_calls_make_each_call_pay_once() -> None:

@@ -71,6 +71,7 @@ k:f { foo(1, 2); signal("KILL"); }
 k:f { $s = str(arg0); @[$s] = count(); }
 k:f { @n[tid] = comm; @[@n[tid]] = count(); }
 k:f { @x[pid, comm, str(arg0)] = count(); }
+k:f { @[str(arg0), ustack, str(arg1)] = count(); @[kstack, str(arg0), ustack] = hist(arg1); }
 k:f { @x[(pid, comm)] = count(); @y = (1, "a"); @z[(pid, tid), comm] = 1 }
 k:f { @[args->comm] = hist(args->bytes); }
 k:f { printf("%s", kstack); cat("/proc/loadavg"); system("date"); }
@@ -112,9 +113,10 @@ bpftrace -e 't:syscalls:sys_enter_read { @[comm] = count() }'
 dtrace -n 'syscall::read:entry { @ = count() }' -n 'BEGIN { trace("x") }' -p 12
 perf record -e syscalls:sys_enter_read -ag -p 12 sleep 1
 sudo perf record -F 99 -ag -- sleep 10
+perf record -F 997 --call-graph dwarf -p 12
 perf record -F 997 --call-graph dwarf,16384 -p 12
 perf record -m 4096 -e '{sched:sched_switch,cycles:u}' --filter 'x == 1'
-perf record -c 1000 -e page-faults,cache-misses -a
+perf record -c 1000 -e page-faults,cache-misses,kmem:kmalloc -a
 perf record -e probe:vfs_read,probe:vfs_read__return,probe_libc:malloc,sdt_libc:setjmp,mem:0x1000,probes:mine
 perf stat -e raw_syscalls:sys_enter,cs -a sleep 1
 perf trace -s -p 1
@@ -168,6 +170,18 @@ profile:ms:10 { @ = count() }
 profile:2s { @ = count() } profile:99hz { @ = count() } profile:hz:$1 { @ = count() }
 profile-10ms { @[ustack()] = count(); } profile-97 { @[ustack()] = count(); } profile:::profile-1min { @ = count(); }
 profile:ms:0 { @ = count() }
+strace -f bash -c ls
+perf record -e kmem:kmalloc,page-faults python3 -c 1000000
+perf stat record -x , -e cs -a sleep 1
+perf top -s comm -d 2 -e cs
+perf record -a -p 12
+perf trace --call-graph dwarf --max-stack 9 -p 12
+perf record -b -e 'cycles/freq=9000,call-graph=dwarf/' -a
+trace-cmd record -k -e probe_libc:malloc -e kprobes -R stacktrace
+trace-cmd record -p osnoise -e sched
+strace --stack-traces -p 12
+#define N 3
+syscall::read:entry { stop(); @[ustackdepth] = count(); }
 """
 """One a line; a line that ends within a bracket or a remark goes on with the next."""
 
@@ -199,6 +213,7 @@ py-spy dump --core x
 py-spy stats -p 1
 trace-cmd record ls
 perf probe
+#define DO printf("x")
 ls -l
 sudo -u me /opt/tools/scan.py --all
 """
@@ -221,7 +236,7 @@ def texts() -> list[str]:
     """All of them, and the scripts of some suites."""
     joined: list[str] = [""]
     for line in PROGRAMS.strip().splitlines():
-        goes_on = joined[-1].startswith("#!") or joined[-1].startswith("#pragma") or line.startswith(("}", "{"))
+        goes_on = joined[-1].startswith(("#!", "#pragma", "#define")) or line.startswith(("}", "{"))
         if goes_on and "\n" not in joined[-1]:
             joined[-1] += "\n" + line
         else:

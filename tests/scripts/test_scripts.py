@@ -18,6 +18,7 @@ from helpers.needs import needs
 from probe_effect.costs.actions import READINGS
 from probe_effect.model import UsageError
 from probe_effect.scripts.clauses import kind_of
+from probe_effect.scripts.commands import watched_by_tool
 from probe_effect.scripts.form import ALIASES, EFFECTS, KINDS, TOKENS, tables
 from probe_effect.scripts.script import Script, ScriptError, ScriptProbe, read_script
 from probe_effect.store.suite_file import read_suite
@@ -148,6 +149,9 @@ def test_a_short_name_is_read_as_the_long_one(alias: str) -> None:
         ("@ = hist(arg2)", "histogram"),
         ("@[comm] = lhist(arg2, 0, 10, 1)", "histogram count-by-name"),
         ("@[kstack, ustack] = hist(arg2)", "histogram-by-two-stacks"),
+        ("@[kstack, str(arg0), ustack] = hist(arg2)", "histogram-by-two-stacks count-by-string"),
+        ("@[str(arg0), str(arg1)] = count()", "count-by-string count-by-string"),
+        ("@[ustack, str(arg1), comm] = count()", "count-by-user-stack count-by-string"),
         ('printf("%d", pid)', "print"),
         ('time("%H"); printf("%s", str(arg0))', "print print count-by-string"),
         ("@a[tid] = arg0; @b[tid] = comm", "count-by-pid count-by-pid"),
@@ -178,6 +182,28 @@ def test_what_is_only_asked_for_its_type_is_not_done() -> None:
 def test_what_a_macro_or_function_does_is_done_where_it_is_called() -> None:
     assert only("macro m(@a) { @a[comm]++ } k:f { m(@x) }").actions == ("count-by-name",)
     assert only("fn g() : void { g(); time() } k:f { g() }").actions == ("print",)
+
+
+@pytest.mark.parametrize("body", ['printf("x")', "kstack", "@seen[tid]", "3 + f()", "\\\n kstack"])
+def test_what_the_preprocessor_would_write_into_a_clause_is_refused(body: str) -> None:
+    assert wrong(f"#define DO {body}\nk:f {{ DO; }}").line == 1
+
+
+@pytest.mark.parametrize("body", ["", "16", "(0x1fUL << 3)", '"a name"', "16 // of them", "16 /* of them */"])
+def test_a_constant_of_the_preprocessor_costs_nothing(body: str) -> None:
+    assert only(f"#define MANY {body}\nk:f {{ @[MANY] = count(); }}").actions == ("count-by-pid",)
+
+
+def test_a_process_that_is_stopped_or_killed_does_not_go_on_for_nothing() -> None:
+    assert only("syscall::read:entry { stop(); raise(9); }").unknown == ("stop()", "raise(9)")
+
+
+def test_the_depth_of_a_stack_takes_a_walk_over_it() -> None:
+    assert only("syscall::read:entry { @ = max(ustackdepth); @[caller] = count(); }").actions == (
+        "count-by-user-stack",
+        "count",
+        "count-by-kernel-stack",
+    )
 
 
 def test_loops_and_unknown_functions_are_named() -> None:
@@ -283,7 +309,9 @@ def test_a_program_is_taken_out_of_its_command_line() -> None:
     [
         ("perf record -e syscalls:sys_enter_read ls", "syscalls:sys_enter_read tracepoint-entry record"),
         ("perf record -F 99 -ag sleep 1", "cycles profile record-stack"),
-        ("perf record -F 99 --call-graph dwarf,16384 -p 1", "cycles profile record-stack-copy"),
+        ("perf record -F 99 --call-graph dwarf -p 1", "cycles profile record-stack-copy"),
+        ("perf record -F 99 --call-graph dwarf,8192 -p 1", "cycles profile record-stack-copy"),
+        ("perf record -F 99 --call-graph=dwarf,16384 -p 1", "cycles profile record-large-stack-copy"),
         ("perf record -F 99 -g --call-graph=fp -p 1", "cycles profile record-stack"),
         ("perf record -c 1000 -e cache-misses ls", "cache-misses hardware record"),
         ("perf stat -e sched:sched_switch -a", "sched:sched_switch tracepoint count"),
@@ -362,6 +390,97 @@ def test_options_that_change_what_events_cost_are_kept() -> None:
     assert read_script("perf record -ag -F99 -o x sleep 1").options == ("-a", "-g", "-F 99")
     found = read_script("py-spy record -t -d 9 --nonblocking -r 50 -s -p 7")
     assert (found.options, found.pid_filter) == (("--nonblocking", "-r 50", "-s"), "7")
+
+
+@pytest.mark.parametrize(
+    ("line", "behind"),
+    [
+        ("strace -f bash", "-c 'ls; date'"),
+        ("strace grep", "-f words -e trace=read"),
+        ("perf record -e sched:sched_switch python3", "-c 1000000"),
+        ("perf record -g sleep 5", "-F 9"),
+        ("perf trace ls", "-s"),
+        ("trace-cmd record -p function_graph awk", "-f x.awk -l vfs_read"),
+    ],
+)
+def test_options_behind_the_traced_program_are_that_programs(line: str, behind: str) -> None:
+    alone, whole = read_script(line), read_script(f"{line} {behind}")
+    assert (whole.probes, whole.options) == (alone.probes, alone.options)
+
+
+@pytest.mark.parametrize(
+    ("line", "attach"),
+    [
+        ("perf stat -x , -e cs -a sleep 1", "cs"),
+        ("perf stat record -e cs -a sleep 1", "cs"),
+        ("perf top -d 2 -s comm -e cs", "cs"),
+        ("perf trace --max-events 9 --duration 3 -e openat -a", "openat"),
+        ("trace-cmd record -k -e sched:sched_switch", "sched:sched_switch"),
+        ("trace-cmd record -t -N host:99 -e sched:sched_switch", "sched:sched_switch"),
+    ],
+)
+def test_the_value_of_an_option_is_no_program_that_ends_the_options(line: str, attach: str) -> None:
+    assert [one.attach for one in read_script(line).probes] == [attach]
+
+
+@pytest.mark.parametrize(
+    ("line", "unknown"),
+    [
+        ("perf trace --call-graph dwarf -e read -p 9", "--call-graph dwarf"),
+        ("perf trace --kernel-syscall-graph -p 9", "--kernel-syscall-graph"),
+        ("perf record -e cycles:u,cpu/cycles,period=100/ -a", "-e cycles:u,cpu/cycles,period=100/"),
+        ("perf record -e cycles/freq=9000,call-graph=dwarf/ -a", "-e cycles/freq=9000,call-graph=dwarf/"),
+        ("perf record -e intel_pt//u ls", "-e intel_pt//u"),
+        ("perf record -b -a", "-b"),
+        ("strace --stack-traces ls", "--stack-traces"),
+        ("strace -e fault=mmap ls", "-e fault=mmap"),
+        ("trace-cmd record -p function --func-stack -l vfs_read", "--func-stack"),
+        ("trace-cmd record -e sched:sched_switch -R stacktrace", "-R stacktrace"),
+        ("trace-cmd record -p function -O func_stack_trace -l f", "-O func_stack_trace"),
+        ("trace-cmd record -p osnoise", "-p osnoise"),
+    ],
+)
+def test_an_option_that_adds_work_which_nobody_measured_is_named(line: str, unknown: str) -> None:
+    assert {one.unknown for one in read_script(line).probes} == {(unknown,)}
+
+
+@pytest.mark.parametrize("line", ["perf stat -j -a ls", "perf record -e cpu/config=1/ -a", "py-spy top -p 9"])
+def test_an_option_that_adds_no_work_is_not_named(line: str) -> None:
+    assert {one.unknown for one in read_script(line).probes} == {()}
+
+
+@pytest.mark.parametrize(
+    ("line", "kind"),
+    [
+        ("trace-cmd record -e probe:tcp_sendmsg", "kprobe"),
+        ("trace-cmd record -e probe_libc:malloc__return", "uretprobe"),
+        ("perf trace -e probe_libc:malloc -a", "uprobe"),
+        ("perf record -e uprobes:mine -a", "unknown"),
+        ("trace-cmd record -e kprobes", "unknown"),
+        ("t:kprobes:mine { @ = count() }", "unknown"),
+        ("t:sched:sched_switch { @ = count() }", "tracepoint"),
+    ],
+)
+def test_what_fires_by_a_breakpoint_is_no_tracepoint_whatever_tool_is_told_of_it(line: str, kind: str) -> None:
+    (probe,) = read_script(line).probes
+    assert probe.kind == kind
+
+
+@pytest.mark.parametrize("name", ["syscalls:*", "syscalls:*read*", "raw_syscalls:*", "sys*:*open*", "*:*"])
+def test_a_wildcard_that_may_match_system_calls_costs_what_one_on_them_does(name: str) -> None:
+    assert read_script(f"perf stat -e '{name}' -a").probes[0].kind == "tracepoint-entry"
+    assert read_script("perf stat -e 'syscalls:sys_exit_*' -a").probes[0].kind == "tracepoint-return"
+
+
+def test_perf_that_is_told_a_process_watches_no_cpus() -> None:
+    assert read_script("perf record -a -g -p 9").options == ("-g",)
+    assert read_script("perf record -a -g").options == ("-a", "-g")
+    assert watched_by_tool("perf record -a -p 9").pid == "9"
+
+
+def test_a_period_spares_counters_and_not_what_fills_a_buffer_at_each_event() -> None:
+    line = "perf record -c 500 -e page-faults,cache-misses,cpu-clock,kmem:kmalloc,probe_libc:malloc -a"
+    assert [one.every for one in read_script(line).probes] == [500, 500, 1, 1, 1]
 
 
 # Real scripts
@@ -459,7 +578,7 @@ def test_an_error_says_where_it_is_and_what_was_found(text: str, line: int, colu
         ("perf probe 'mine=tcp_sendmsg size=%cx'", {"tcp_sendmsg": "kprobe"}),
         ("perf probe /bin/bash readline", {"readline": "uprobe"}),
         ("perf probe --target-ns 4711 -x /lib/libc.so.6 malloc", {"malloc": "uprobe"}),
-        ("trace-cmd record -e all", {"*:*": "tracepoint"}),
+        ("trace-cmd record -e all", {"*:*": "tracepoint-entry"}),
         ("ruby*:::method-entry { @ = count(); }", {"ruby*:::method-entry": "usdt"}),
         ("fbt::vfs_read: { @ = count(); }", {"fbt::vfs_read:": "kretprobe"}),
         ("\ufeffkprobe:vfs_read { @ = count(); }", {"kprobe:vfs_read": "kprobe"}),

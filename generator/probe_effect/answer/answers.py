@@ -17,7 +17,7 @@ from probe_effect.costs.instructions import is_in_red_zone
 from probe_effect.costs.machine import machine_costs
 from probe_effect.costs.row import PLAIN_ACTION, CostRow, RatePoint, line
 from probe_effect.costs.table import CostTable, ProbeGroup, cost_table, event, of_machine, with_calls
-from probe_effect.model import Estimate, ProbeEffectError
+from probe_effect.model import Estimate, ProbeEffectError, UsageError
 from probe_effect.numbers import names
 from probe_effect.numbers.estimates import is_above_0, is_below, multiplied
 from probe_effect.numbers.index import grouped_by, once
@@ -28,7 +28,7 @@ from probe_effect.numbers.submission import Number
 def rows_of(table: CostTable, question: Question) -> list[CostRow]:
     """The question's probes by the costs of a table, with what the program's system calls pay.
 
-    Empty where one of the probes has no cost.
+    Empty where one of the probes has no cost. Raises: UsageError for fewer system calls than events on them.
     """
     asked = [(table.case(probe.case, question.threads), probe.rate_hz) for probe in question.probes]
     wanted = question.combination
@@ -39,6 +39,10 @@ def rows_of(table: CostTable, question: Question) -> list[CostRow]:
         )
         asked.append((event(table, group, threads=question.threads), wanted.rate_hz))
     rows = [replace(row, rate_hz=rate_hz) for row, rate_hz in asked if row is not None]
+    least_hz = max((row.rate_hz for row in rows if row.path), default=0.0)
+    if question.calls_hz is not None and question.calls_hz < least_hz:
+        msg = f"--calls {question.calls_hz:g}: expected at least {least_hz:g}, because each such event is a system call"
+        raise UsageError(msg)
     return with_calls(rows, question.calls_hz) if len(rows) == len(asked) else []
 
 

@@ -304,7 +304,7 @@ def event(table: CostTable, group: ProbeGroup, here: HereCosts | None = None, th
     own = _calibrated(group, here, table.found.spread) if here else None
     if own is not None:  # one that was measured here may be wide because of a filter: nobody knows better
         row = own if group.has_filter else best([own, row])
-    if row and group.every > 1 and row.path is None:  # each system call pays its part, recorded or not
+    if row and group.every > 1:
         row = replace(row, cost=row.cost.times(1 / group.every))
     return row and replace(row, rate_hz=group.rate_hz or 0.0)
 

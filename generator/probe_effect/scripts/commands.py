@@ -59,7 +59,8 @@ def command_line(text: str) -> ToolCommand | None:
         return None
     rest = list(words)
     key = f"{tool} {rest[0]}" if rest else tool
-    options, others = _split(rest, set(form.WITH_VALUE.get(key, form.WITH_VALUE[tool])))
+    with_value = set(form.WITH_VALUE.get(key, form.WITH_VALUE[tool]))
+    options, others = _split(rest, with_value, form.OWN_WORDS.get(tool, len(rest)))
     command = ToolCommand(tool, cast("Language", language), options, others)
     if tool not in {"bpftrace", "dtrace"}:
         return command
@@ -91,7 +92,8 @@ def watched_by_tool(text: str) -> WatchedByTool:
     Raises: ScriptError as `command_line` does.
     """
     command = command_line(text)
-    if command is None or (command.tool == "perf" and command.has("a", "all-cpus", "C", "cpu")):
+    # A process comes before all CPUs, as perf says itself.
+    if command is None or (command.tool == "perf" and not command.pid and command.has("a", "all-cpus", "C", "cpu")):
         return WatchedByTool()
     pid, started = command.pid, next(iter(command.all("c")), None)
     if command.tool in {"strace", "py-spy", "perf"}:
@@ -163,8 +165,8 @@ def _unquoted(sort: str, part: str) -> str:
     return part[1:-1] if sort == "single" else part
 
 
-def _split(words: Sequence[str], with_value: set[str]) -> tuple[list[tuple[str, str | None]], list[str]]:
-    """Options, as getopt_long(3) reads them, and other words; all behind `--` are others."""
+def _split(words: Sequence[str], with_value: set[str], own: int) -> tuple[list[tuple[str, str | None]], list[str]]:
+    """Options, as getopt_long(3) reads them, and other words; all behind `--`, or so many words, are others."""
     options: list[tuple[str, str | None]] = []
     others: list[str] = []
     waiting = iter(words)
@@ -178,6 +180,8 @@ def _split(words: Sequence[str], with_value: set[str]) -> tuple[list[tuple[str, 
             options += _short(word[1:], with_value, waiting)
         else:
             others.append(word)
+            if len(others) > own and word != "record":  # perf has subcommands of that name below two others
+                others += waiting
     return options, others
 
 
@@ -196,8 +200,13 @@ def read_command(text: str, command: ToolCommand) -> Script:
     Raises: ScriptError for a subcommand that does not trace, or that we do not read.
     """
     read = {"perf": _perf, "py-spy": _py_spy, "strace": _strace, "trace-cmd": _trace_cmd}[command.tool]
-    probes = tuple(read(text, command))
-    options = tuple(_written(*option) for option in command.options if option[0] in form.COSTLY[command.tool])
+    name = f"{command.tool} {command.words[0]}" if command.words else command.tool
+    unread = form.UNREAD.get(name, form.UNREAD[command.tool])
+    written = [_written(*option) for option in command.options]
+    unknown = tuple(shortened(option) for option in written if re.match(unread, option))
+    probes = tuple(replace(probe, unknown=unknown) for probe in read(text, command))
+    costly = form.COSTLY.get(f"{command.tool} -p" if command.pid else "", form.COSTLY[command.tool])
+    options = tuple(_written(*option) for option in command.options if option[0] in costly)
     pid = next(iter(command.all("P")), None) if command.tool == "trace-cmd" else command.pid
     return Script(
         language=command.language, tracer=_tracer(command), text=text, probes=probes, pid_filter=pid, options=options
@@ -215,10 +224,6 @@ def _tracer(command: ToolCommand) -> str:
 def _written(name: str, value: str | None) -> str:
     dashes = "-" if len(name) == 1 else "--"
     return f"{dashes}{name}" + ("" if value is None else f" {value}")
-
-
-def _unknown(options: Iterable[tuple[str, str | None]]) -> tuple[str, ...]:
-    return tuple(shortened(_written(*option)) for option in options)
 
 
 def _listed(values: Iterable[str]) -> Iterator[str]:
@@ -241,13 +246,15 @@ def _perf_events(subcommand: str, command: ToolCommand) -> Iterator[ScriptProbe]
     action = form.COUNT if subcommand == "stat" else _record_action(command)
     is_sampled = subcommand != "stat" and not command.has("c", "count")
     (last,) = command.all("c", "count")[-1:] or ("1",)
-    period = 1 if subcommand == "stat" else max(1, _number(last) or 1)  # of so many events one is recorded
+    period = _number(last) or 1  # of so many events one is recorded
     usual = form.USUAL_EVENTS if subcommand == "stat" else ["cycles"]
     named = (match[0] for value in command.all("e", "event") for match in _EVENTS.finditer(re.sub(r"[{}]", "", value)))
     for event in [name for name in named if name] or usual:
         kind = _perf_kind(event, is_sampled=is_sampled)
         hz = _sampled_hz(command, "F", "freq") if kind == "profile" else None
-        every = 1 if event.partition(":")[0] in form.CLOCKS else period
+        # Of a tracepoint or a probe perf fills its buffer at each event, before it looks at the period.
+        is_counter = kind in {"hardware", "software"} and event.partition(":")[0] not in form.CLOCKS
+        every = period if is_counter else 1
         has_filter = command.has("filter")
         yield ScriptProbe(attach=event, kind=kind, actions=(action,), has_filter=has_filter, hz=hz, every=every)
 
@@ -255,7 +262,7 @@ def _perf_events(subcommand: str, command: ToolCommand) -> Iterator[ScriptProbe]
 def _sampled_hz(command: ToolCommand, *names: str) -> float | None:
     """Samples per second, by the option or as usual; None for perf's `-F max`, which is the system's limit."""
     (last,) = command.all(*names)[-1:] or (str(form.USUAL_HZ[command.tool]),)
-    return float(last) if _number(last) else None
+    return float(_number(last) or 0) or None
 
 
 def _number(word: str) -> int | None:
@@ -264,8 +271,9 @@ def _number(word: str) -> int | None:
 
 
 def _record_action(command: ToolCommand) -> str:
-    if next(iter(command.all("call-graph")[-1:]), "").startswith("dwarf"):
-        return "record-stack-copy"
+    how, _, size = next(iter(command.all("call-graph")[-1:]), "").partition(",")
+    if how == "dwarf":
+        return "record-large-stack-copy" if (_number(size) or 0) > form.COPIED else "record-stack-copy"
     if command.has("g", "call-graph"):
         return "record-stack"
     pages = next(iter(command.all("m", "mmap-pages")), "").split(",")[0]
@@ -278,16 +286,15 @@ def _perf_kind(event: str, *, is_sampled: bool) -> str:
         if is_sampled and (group in form.CLOCKS or group not in form.SOFTWARE):
             return "profile"
         return "software" if group in form.SOFTWARE else "hardware"
-    kind = next((kind for pattern, kind in form.PERF_KINDS if re.search(pattern, event)), None)
-    return kind or tracepoint_kind(event)
+    return tracepoint_kind(event)
 
 
 def _perf_trace(command: ToolCommand) -> Iterator[ScriptProbe]:
     action = form.BY_NAME if command.has("s", "summary") else form.PRINT
-    unknown, has_filter = _unknown(("F", value) for value in command.all("F", "pf")), command.has("filter")
+    has_filter = command.has("filter")
     for event in list(_listed(command.all("e", "event", "expr"))) or ["all"]:
         kind = tracepoint_kind(event) if ":" in event else "system-call"
-        yield ScriptProbe(attach=event, kind=kind, actions=(action,), has_filter=has_filter, unknown=unknown)
+        yield ScriptProbe(attach=event, kind=kind, actions=(action,), has_filter=has_filter)
 
 
 def _perf_probe(text: str, command: ToolCommand) -> Iterator[ScriptProbe]:
@@ -327,15 +334,10 @@ def _strace(text: str, command: ToolCommand) -> Iterator[ScriptProbe]:
     named = [match[1] for match in expressions if match][-1:]  # the last one counts
     if not command.words and command.pid is None:
         raise failed(text, 0, *form.FAULTS["strace"])
-    unknown = _unknown(
-        (name, value)
-        for name, value in command.options
-        if name in {"k", "stack-trace", "inject", "fault"} or (name == "e" and re.match("(inject|fault)=", value or ""))
-    )
     has_filter = command.has("P", "trace-path")
     action = form.BY_NAME if command.has("c", "summary-only") and not command.has("C", "summary") else form.PRINT
     for name in list(_listed(named)) or ["all"]:
-        yield ScriptProbe(attach=name, kind="system-call", actions=(action,), has_filter=has_filter, unknown=unknown)
+        yield ScriptProbe(attach=name, kind="system-call", actions=(action,), has_filter=has_filter)
 
 
 def _trace_cmd(text: str, command: ToolCommand) -> Iterator[ScriptProbe]:
@@ -351,7 +353,6 @@ def _trace_cmd(text: str, command: ToolCommand) -> Iterator[ScriptProbe]:
     for plugin in plugins:
         for function in command.all("l", "g") or ["*"]:
             kind = form.PLUGINS.get(plugin, "unknown")
-            unknown = () if plugin in form.PLUGINS else _unknown([("p", plugin)])
-            yield ScriptProbe(attach=function, kind=kind, actions=(action,), unknown=unknown)
+            yield ScriptProbe(attach=function, kind=kind, actions=(action,))
     if not events and not plugins:
         raise failed(text, 0, *form.FAULTS["trace-cmd"])

@@ -94,8 +94,8 @@ MAX_CALLS = 1000
 """The most calls of a script's own functions in one clause: each is read where it is called."""
 
 # What is in tables.toml, which says of each what it is and from where. Of patterns with names the first match decides.
-TOKENS, SHELL, TRACEPOINTS, D_KINDS, PERF_KINDS = (
-    tuple(_WORDS[name].items()) for name in ("tokens", "shell", "tracepoints", "d-kinds", "perf-kinds")
+TOKENS, SHELL, TRACEPOINTS, D_KINDS = (
+    tuple(_WORDS[name].items()) for name in ("tokens", "shell", "tracepoints", "d-kinds")
 )
 ATTACH_POINT, NAMED, MANY, NAME_FIELD, D_ONLY, D_TEXT, PLAIN_NAME, REMARK, NO_COMMAND, EVENTS, MODIFIERS, TRACED = (
     _WORDS["patterns"][name]
@@ -120,6 +120,8 @@ WITH_VALUE, COSTLY = (
 TIMERS: tuple[str, ...] = tuple(_WORDS["timers"])
 ALIASES: dict[str, str] = _WORDS["aliases"]
 USUAL_HZ: dict[str, int] = _WORDS["usual_hz"]
+OWN_WORDS: dict[str, int] = _WORDS["own_words"]
+UNREAD: dict[str, str] = _WORDS["unread"]
 KINDS: dict[str, str] = {name: kind for kind, of in _WORDS["providers"].items() for name in of.split()}
 EFFECTS: dict[str, str] = {word: effect for effect, words in _WORDS["effects"].items() for word in words.split()}
 WRAPPERS: dict[str, tuple[str, int]] = {name: (letters, own) for name, (letters, own) in _WORDS["wrappers"].items()}
@@ -154,6 +156,8 @@ DELETE = "delete"
 
 LARGE_PAGES = 4096
 """The buffer of the suite's case `record-large-buffer`; perf's own default is far smaller."""
+COPIED = 8192
+"""Bytes of a stack that perf copies where nobody says (perf-record(1), --call-graph), as the suites' case does."""
 PLUGINS = {"function": "function-tracer", "function_graph": "function-graph"}
 """Tracers of ftrace to kinds."""
 
@@ -167,9 +171,9 @@ EXPECTED: dict[str, str] = _WORDS["expected"] | {
 
 _SHARED = """
 MAX_DEPTH TOKENS ATTACH_POINT SHELL KINDS ALIASES PATHS TRACEPOINTS D_KINDS D_ONLY EFFECTS NAME_FIELD LANGUAGES
-BEFORE_TOOLS WITH_VALUE COSTLY SOFTWARE CLOCKS PERF_KINDS MANY TIMERS HZ TIMES_PER_S USUAL_HZ TRACERS ACTS KEYED
+BEFORE_TOOLS WITH_VALUE OWN_WORDS UNREAD COSTLY SOFTWARE CLOCKS MANY TIMERS HZ TIMES_PER_S USUAL_HZ TRACERS ACTS KEYED
 ASSIGNED BARE NO_EVENTS TYPES FUNCTION_WORDS DECLARATIONS DEFINES PLAIN_NAME NAMED D_TEXT COMMAND_ENDS MODIFIERS
-LARGE_PAGES TRACED PLUGINS FAULTS EXPECTED MAX_CALLS USUAL_EVENTS EVENTS WRAPPERS REMARK NO_COMMAND"""
+COPIED LARGE_PAGES TRACED PLUGINS FAULTS EXPECTED MAX_CALLS USUAL_EVENTS EVENTS WRAPPERS REMARK NO_COMMAND"""
 
 
 def tables() -> dict[str, Any]:

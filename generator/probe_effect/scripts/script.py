@@ -103,10 +103,10 @@ class _Walk:
         actions = self._key_actions(keys)
         if effect == "histogram":
             what = form.HISTOGRAM_OF_TIME if "difference" in self._traits(*inner) else form.HISTOGRAM
-            both = {form.BY_KERNEL_STACK, form.BY_USER_STACK} <= set(actions)
-            actions = (
-                [form.HISTOGRAM_BY_STACKS] if both else [what, *(action for action in actions if action != form.COUNT)]
-            )
+            stacks = {form.BY_KERNEL_STACK, form.BY_USER_STACK}
+            is_both = stacks <= set(actions)
+            rest = (action for action in actions if action not in (stacks if is_both else {form.COUNT}))
+            actions = [form.HISTOGRAM_BY_STACKS if is_both else what, *rest]
         self.doing.actions += actions
         return inner[1] + 1
 
@@ -130,10 +130,9 @@ class _Walk:
         if self.tokens.word(keys[0]) == "(" and self.tokens.partner[keys[0]] == keys[1] - 1:  # a tuple
             keys = keys[0] + 1, keys[1] - 1
         traits = self._traits(*keys)
-        if stacks := [form.ACTS[trait] for trait in ("kernel-stack", "user-stack") if trait in traits]:
-            return stacks
-        if "string" in traits:
-            return [form.BY_STRING]
+        each = [trait for at in range(*keys) for trait in self._traits_of(at)]
+        if copies := [form.ACTS[trait] for trait in each if trait in form.KEYED]:
+            return copies
         if "name" not in traits:
             return [form.BY_NUMBER]
         parts = self.tokens.parts(*keys)

@@ -68,9 +68,9 @@ export const doing = (tables, functions) => {
       const isTuple = tokens.word(start) === "(" && tokens.partner.get(start) === stop - 1;
       const [first, end] = isTuple ? [start + 1, stop - 1] : [start, stop];
       const found = traitsIn(first, end);
-      const stacks = ["kernel-stack", "user-stack"].filter((one) => found.has(one)).map((one) => acts[one]);
-      if (stacks.length > 0) return stacks;
-      if (found.has("string")) return ["count-by-string"];
+      const copies = [];
+      for (let at = first; at < end; at += 1) traitsOf(at).forEach((one) => keyed.includes(one) && copies.push(acts[one]));
+      if (copies.length > 0) return copies;
       if (!found.has("name")) return ["count-by-pid"];
       const isName = tokens.parts(first, end).every((part) => traitsIn(...part).has("name"));
       return [isName ? "count-by-name" : "count-by-pid-and-name"];
@@ -82,8 +82,10 @@ export const doing = (tables, functions) => {
       let found = keyActions(keys);
       if (effect === "histogram") {
         const what = traitsIn(...inner).has("difference") ? "histogram-of-time" : "histogram";
-        const both = found.includes(acts["kernel-stack"]) && found.includes(acts["user-stack"]);
-        found = both ? ["histogram-by-two-stacks"] : [what, ...found.filter((one) => one !== "count")];
+        const stacks = ["count-by-kernel-stack", "count-by-user-stack"];
+        const both = stacks.every((one) => found.includes(one));
+        const rest = found.filter((one) => !(both ? stacks : ["count"]).includes(one));
+        found = [both ? "histogram-by-two-stacks" : what, ...rest];
       }
       state.actions.push(...found);
       return inner[1] + 1;

@@ -154,5 +154,5 @@ export const clauses = (tables) => {
     return { clauses: found, functions };
   };
 
-  return { program, providerOf, resolved, kindOf, timerHz, tracepointKind, firstKind };
+  return { program, providerOf, resolved, kindOf, timerHz, tracepointKind };
 };

@@ -2,7 +2,7 @@
 import { own } from "./script-clauses.js";
 import { failed, shortened, matcher } from "./script-tokens.js";
 
-export const commands = (tables, { tracepointKind, firstKind }) => {
+export const commands = (tables, { tracepointKind }) => {
   const { command_ends: ends, expected, faults, plugins } = tables;
   const [setting, modifiers, traced] = [tables.named, tables.modifiers, tables.traced].map((one) => new RegExp(one));
   const match = matcher(tables.shell);
@@ -30,8 +30,9 @@ export const commands = (tables, { tracepointKind, firstKind }) => {
     if (word !== null && !ends.includes(word)) yield word;
   };
 
-  // Options, as getopt_long(3) reads them, and other words; all behind `--` are others.
-  const split = (words, withValue) => {
+  // Options, as getopt_long(3) reads them, and other words; all behind `--`, or so many words, are others. perf has
+  // subcommands that are called `record` below two others.
+  const split = (words, withValue, most) => {
     const options = [];
     const others = [];
     const waiting = [...words];
@@ -48,10 +49,12 @@ export const commands = (tables, { tracepointKind, firstKind }) => {
         const last = letters.findIndex((letter) => withValue.includes(letter));
         options.push(...(last < 0 ? letters : letters.slice(0, last)).map((letter) => [letter, null]));
         if (last >= 0) options.push([letters[last], letters.slice(last + 1).join("") || next()]);
-      } else others.push(word);
+      } else others.push(word, ...(others.length >= most && word !== "record" ? waiting.splice(0) : []));
     }
     return { options, others };
   };
+
+  const ofTool = (table, tool, subcommand) => table[`${tool} ${subcommand}`] ?? table[tool];
 
   // The first word that is no part of a command that starts another one, such as sudo with its options.
   const commandOf = (words) => {
@@ -81,7 +84,7 @@ export const commands = (tables, { tracepointKind, firstKind }) => {
     const language = own(tables.languages, tool);
     if (language === undefined) return null;
     const rest = [...words];
-    const { options, others } = split(rest, tables.with_value[`${tool} ${rest[0]}`] ?? tables.with_value[tool]);
+    const { options, others } = split(rest, ofTool(tables.with_value, tool, rest[0]), tables.own_words[tool]);
     const all = (...names) => options.filter(([name, value]) => names.includes(name) && value !== null).map(([, value]) => value);
     const has = (...names) => options.some(([name]) => names.includes(name));
     const command = { tool, language, options, words: others, all, has, pid: all("p", "pid", "attach")[0] ?? null };
@@ -98,9 +101,8 @@ export const commands = (tables, { tracepointKind, firstKind }) => {
 
   const written = (name, value) => `${name.length === 1 ? "-" : "--"}${name}${value === null ? "" : ` ${value}`}`;
 
-  const probe = (attach, kind, action, { hasFilter = false, unknown = [], hz = null, every = 1 } = {}) => ({
-    attach, kind, actions: [action], has_filter: hasFilter, timing: null, unknown: unknown.map(shortened), line: 1, hz,
-    every,
+  const probe = (attach, kind, action, { hasFilter = false, hz = null, every = 1 } = {}) => ({
+    attach, kind, actions: [action], has_filter: hasFilter, timing: null, line: 1, hz, every,
   });
 
   const listed = (values, fallback) => {
@@ -115,20 +117,23 @@ export const commands = (tables, { tracepointKind, firstKind }) => {
       if (isSampled && (tables.clocks.includes(group) || !isSoftware)) return "profile";
       return isSoftware ? "software" : "hardware";
     }
-    return firstKind(tables.perf_kinds, event) ?? tracepointKind(event);
+    return tracepointKind(event);
   };
 
+  // The number of an option, of its first nine digits where it has more; 0 for any other word.
+  const numberOf = (word) => (/^[0-9]+$/.test(word) ? Number(word.slice(0, 9)) : 0);
+
   const recordAction = ({ has, all }) => {
-    if (all("call-graph").at(-1)?.startsWith("dwarf")) return "record-stack-copy";
+    const [how, bytes] = all("call-graph").at(-1)?.split(",") ?? [];
+    if (how === "dwarf") return `record-${numberOf(bytes) > tables.copied ? "large-" : ""}stack-copy`;
     if (has("g", "call-graph")) return "record-stack";
-    const [pages] = (all("m", "mmap-pages")[0] ?? "").split(",");
-    return /^[0-9]+$/.test(pages) && Number(pages.slice(0, 9)) >= tables.large_pages ? "record-large-buffer" : "record";
+    return numberOf(all("m", "mmap-pages")[0]?.split(",")[0]) >= tables.large_pages ? "record-large-buffer" : "record";
   };
 
   // As often as was given last, or else as usual; null for perf's `-F max`, which is the system's.
   const sampledHz = ({ tool, all }, ...names) => {
     const last = all(...names).at(-1) ?? String(tables.usual_hz[tool]);
-    return /^[0-9]+$/.test(last) && Number(last.slice(0, 9)) > 0 ? Number(last) : null;
+    return numberOf(last) || null;
   };
 
   const perf = (text, command) => {
@@ -136,9 +141,8 @@ export const commands = (tables, { tracepointKind, firstKind }) => {
     const hasFilter = has("filter");
     if (subcommand === "trace") {
       const action = has("s", "summary") ? "count-by-name" : "print";
-      const unknown = all("F", "pf").map((value) => written("F", value));
       return listed(all("e", "event", "expr"), "all").map((event) =>
-        probe(event, event.includes(":") ? tracepointKind(event) : "system-call", action, { hasFilter, unknown }));
+        probe(event, event.includes(":") ? tracepointKind(event) : "system-call", action, { hasFilter }));
     }
     if (subcommand === "probe") {
       const isNamed = has("x", "exec");
@@ -156,14 +160,13 @@ export const commands = (tables, { tracepointKind, firstKind }) => {
     }
     const isStat = subcommand === "stat";
     const isSampled = !isStat && !has("c", "count");
-    const last = all("c", "count").at(-1) ?? "1";
-    const period = !isStat && /^[0-9]+$/.test(last) ? Math.max(1, Number(last.slice(0, 9))) : 1;
+    const period = numberOf(all("c", "count").at(-1)) || 1;
     const named = all("e", "event").flatMap((value) => value.replace(/[{}]/g, "").match(events) ?? []).filter(Boolean);
     const usual = isStat ? tables.usual_events : ["cycles"];
     return (named.length > 0 ? named : usual).map((event) => {
       const kind = perfKind(event, isSampled);
       const hz = kind === "profile" ? sampledHz(command, "F", "freq") : null;
-      const every = tables.clocks.includes(event.split(":")[0]) ? 1 : period;
+      const every = ["hardware", "software"].includes(kind) && !tables.clocks.includes(event.split(":")[0]) ? period : 1;
       return probe(event, kind, isStat ? "count" : recordAction(command), { hasFilter, hz, every });
     });
   };
@@ -181,15 +184,14 @@ export const commands = (tables, { tracepointKind, firstKind }) => {
     return [probe("sample", "profile", has("n", "native") ? "record-stack-native" : reading, { hz })];
   };
 
-  const strace = (text, { words, options, has, all, pid }) => {
+  const strace = (text, { words, options, has, pid }) => {
     const expressions = options.filter(([name, value]) => ["e", "trace"].includes(name) && value !== null)
       .map(([name, value]) => (name === "e" ? traced : /^([^=]*)$/).exec(value)?.[1]);
     const named = expressions.filter((one) => one !== undefined).slice(-1);   // the last one counts
     if (words.length === 0 && pid === null) throw failed(text, 0, ...faults.strace);
     const action = has("c", "summary-only") && !has("C", "summary") ? "count-by-name" : "print";
-    const unknown = options.map((one) => written(...one)).filter((one) => /^--?(k$|stack|(e )?(inject|fault))/.test(one));
     return listed(named, "all").map((name) =>
-      probe(name, "system-call", action, { hasFilter: has("P", "trace-path"), unknown }));
+      probe(name, "system-call", action, { hasFilter: has("P", "trace-path") }));
   };
 
   const traceCmd = (text, { words: [subcommand], has, all }) => {
@@ -200,10 +202,8 @@ export const commands = (tables, { tracepointKind, firstKind }) => {
     const action = has("T") ? "record-stack" : "record";
     const events = all("e").map((event) => (/[:/]/.test(event) ? event.replaceAll("/", ":") : `${event === "all" ? "*" : event}:*`));
     const functions = all("l", "g");
-    const tracers = all("p").flatMap((plugin) => (functions.length > 0 ? functions : ["*"]).map((one) => {
-      const kind = own(plugins, plugin);
-      return probe(one, kind ?? "unknown", action, { unknown: kind ? [] : [written("p", plugin)] });
-    }));
+    const tracers = all("p").flatMap((plugin) => (functions.length > 0 ? functions : ["*"]).map((one) =>
+      probe(one, own(plugins, plugin) ?? "unknown", action)));
     const found = [...events.map((one) => probe(one, tracepointKind(one), action, { hasFilter: has("f") })), ...tracers];
     if (found.length === 0) throw failed(text, 0, ...faults["trace-cmd"]);
     return found;
@@ -216,14 +216,21 @@ export const commands = (tables, { tracepointKind, firstKind }) => {
     return tables.tracers[tool === "perf" ? `perf ${words[0]}` : language];
   };
 
-  const readCommand = (text, command) => ({
-    language: command.language,
-    tracer: tracerOf(command),
-    text,
-    probes: { perf, "py-spy": pySpy, strace, "trace-cmd": traceCmd }[command.tool](text, command),
-    pid_filter: command.tool === "trace-cmd" ? command.all("P")[0] ?? null : command.pid,
-    options: command.options.filter(([name]) => tables.costly[command.tool].includes(name)).map((one) => written(...one)),
-  });
+  const readCommand = (text, command) => {
+    const { tool, words, options, pid } = command;
+    const costly = tables.costly[pid && `${tool} -p`] ?? tables.costly[tool];
+    const unread = new RegExp(ofTool(tables.unread, tool, words[0]));
+    const unknown = options.map((one) => written(...one)).filter((one) => unread.test(one)).map(shortened);
+    return {
+      language: command.language,
+      tracer: tracerOf(command),
+      text,
+      probes: { perf, "py-spy": pySpy, strace, "trace-cmd": traceCmd }[tool](text, command).map((one) =>
+        ({ ...one, unknown })),
+      pid_filter: tool === "trace-cmd" ? command.all("P")[0] ?? null : pid,
+      options: options.filter(([name]) => costly.includes(name)).map((one) => written(...one)),
+    };
+  };
 
   return { commandLine, commandName, readCommand };
 };

@@ -47,7 +47,7 @@ export const nearest = (data, machine, tracer, probe, mechanism) => {
   const found = summed(table, rows, probe) ?? (printed ? { row: printed, cost: given(printed), isWhole: true, isPrinted: true } : null);
   if (!found) return null;
   const [, , , basis, machines, note = null, hardware = null, calls = null] = found.row;
-  const every = calls ? 1 : probe.every ?? 1;   // what each system call pays, it pays whether it is recorded or not
+  const { every = 1 } = probe;
   return {
     cost: every === 1 ? found.cost : times(found.cost, 1 / every),
     basis: found.isWhole || basis !== "measured" ? basis : "composed",
