@@ -319,7 +319,8 @@ def test_a_program_is_taken_out_of_its_command_line() -> None:
         ("perf trace -e read ls", "read system-call print"),
         ("perf trace -s ls", "all system-call count-by-name"),
         ("strace ls", "all system-call print"),
-        ("strace -fc -e trace=read ls", "read system-call count-by-name"),
+        ("strace -fc -e trace=read ls", "all system-call count-by-name"),
+        ("strace -f --seccomp-bpf -e trace=read ls", "read system-call print"),
         ("strace -e signal=none ls", "all system-call print"),
         ("trace-cmd record -p function -l vfs_read", "vfs_read function-tracer record"),
         ("trace-cmd record -e sched", "sched:* tracepoint record"),
@@ -386,7 +387,7 @@ def test_a_timer_says_how_often_it_fires(line: str, hz: float | None) -> None:
 
 
 def test_options_that_change_what_events_cost_are_kept() -> None:
-    assert read_script("strace -f --seccomp-bpf -o x -e read ls").options == ("-f", "--seccomp-bpf")
+    assert read_script("strace -f --seccomp-bpf -o x -e read ls").options == ("-f", "--seccomp-bpf", "-e read")
     assert read_script("perf record -ag -F99 -o x sleep 1").options == ("-a", "-g", "-F 99")
     found = read_script("py-spy record -t -d 9 --nonblocking -r 50 -s -p 7")
     assert (found.options, found.pid_filter) == (("--nonblocking", "-r 50", "-s"), "7")
@@ -571,7 +572,7 @@ def test_an_error_says_where_it_is_and_what_was_found(text: str, line: int, colu
 @pytest.mark.parametrize(
     ("line", "probes"),
     [
-        ("strace -e trace=openat -e trace=read ls", {"read": "system-call"}),
+        ("strace -f --seccomp-bpf -e trace=openat -e trace=read ls", {"read": "system-call"}),
         ("perf stat -e cpu/event=0x3c,umask=0x01,name=slow/ ls", {"cpu/event=0x3c,umask=0x01,name=slow/": "hardware"}),
         ("perf record -e 'cpu/mem-loads,ldlat=30/P' -a", {"cpu/mem-loads,ldlat=30/P": "profile"}),
         ("perf probe 'tcp_sendmsg size=%cx'", {"tcp_sendmsg": "kprobe"}),

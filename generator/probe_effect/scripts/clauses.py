@@ -304,8 +304,9 @@ def applied(text: str, edits: Sequence[Edit]) -> str:
 
 
 def _of_strace(script: Script) -> Iterator[CheaperScript]:
-    traced = [probe.attach for probe in script.probes]
-    if traced != ["all"] and not {"--seccomp-bpf"} & set(script.options):
+    expressions = (option.partition(" ")[2] for option in script.options if option.startswith(("-e ", "--trace ")))
+    shown = [match[1] for match in (re.match(form.TRACED, expression) for expression in expressions) if match]
+    if shown and shown[-1] != "all" and "--seccomp-bpf" not in script.options:
         is_certain = script.pid_filter is None and {"-f", "--follow-forks"} & set(script.options)
         text = re.sub(r"\bstrace\b", "strace --seccomp-bpf", script.text, count=1) if is_certain else None
         yield CheaperScript(_WORDS["seccomp"], text)

@@ -336,7 +336,9 @@ def _strace(text: str, command: ToolCommand) -> Iterator[ScriptProbe]:
         raise failed(text, 0, *form.FAULTS["strace"])
     has_filter = command.has("P", "trace-path")
     action = form.BY_NAME if command.has("c", "summary-only") and not command.has("C", "summary") else form.PRINT
-    for name in list(_listed(named)) or ["all"]:
+    # Without a filter of the kernel's the process stops at every call, shown or not (strace(1), --seccomp-bpf).
+    shown = _listed(named) if _tracer(command) == "strace-seccomp" else ()
+    for name in list(shown) or ["all"]:
         yield ScriptProbe(attach=name, kind="system-call", actions=(action,), has_filter=has_filter)
 
 

@@ -184,13 +184,22 @@ export const commands = (tables, { tracepointKind }) => {
     return [probe("sample", "profile", has("n", "native") ? "record-stack-native" : reading, { hz })];
   };
 
-  const strace = (text, { words, options, has, pid }) => {
+  // Words behind the subcommand are those of the program that is traced, and decide nothing.
+  const tracerOf = ({ tool, language, words, has, pid }) => {
+    const isFiltered = has("seccomp-bpf") && has("f", "follow-forks") && pid === null;
+    if (tool === "strace" && isFiltered) return "strace-seccomp";
+    return tables.tracers[tool === "perf" ? `perf ${words[0]}` : language];
+  };
+
+  const strace = (text, command) => {
+    const { words, options, has, pid } = command;
     const expressions = options.filter(([name, value]) => ["e", "trace"].includes(name) && value !== null)
       .map(([name, value]) => (name === "e" ? traced : /^([^=]*)$/).exec(value)?.[1]);
     const named = expressions.filter((one) => one !== undefined).slice(-1);   // the last one counts
     if (words.length === 0 && pid === null) throw failed(text, 0, ...faults.strace);
     const action = has("c", "summary-only") && !has("C", "summary") ? "count-by-name" : "print";
-    return listed(named, "all").map((name) =>
+    // Without a filter of the kernel's the process stops at every call, shown or not.
+    return listed(tracerOf(command) === "strace" ? [] : named, "all").map((name) =>
       probe(name, "system-call", action, { hasFilter: has("P", "trace-path") }));
   };
 
@@ -207,13 +216,6 @@ export const commands = (tables, { tracepointKind }) => {
     const found = [...events.map((one) => probe(one, tracepointKind(one), action, { hasFilter: has("f") })), ...tracers];
     if (found.length === 0) throw failed(text, 0, ...faults["trace-cmd"]);
     return found;
-  };
-
-  // Words behind the subcommand are those of the program that is traced, and decide nothing.
-  const tracerOf = ({ tool, language, words, has, pid }) => {
-    const isFiltered = has("seccomp-bpf") && has("f", "follow-forks") && pid === null;
-    if (tool === "strace" && isFiltered) return "strace-seccomp";
-    return tables.tracers[tool === "perf" ? `perf ${words[0]}` : language];
   };
 
   const readCommand = (text, command) => {
