@@ -196,8 +196,8 @@ def _suite_parts(folder: SuiteFolder, catalogue: Catalogue, cases: Table) -> Ite
     yield Heading("Its cases")
     yield cases
     yield (
-        "Of several numbers the least and the greatest value are shown, with how many there are in brackets; the page of a "
-        "case has all of them."
+        "Of several numbers the least and the greatest value are shown, with how many there are in brackets; the page "
+        "of a case has all of them."
     )
     yield from section("What it found", *view.of_suite(suite, catalogue))
     if published := beside(suite, catalogue):
