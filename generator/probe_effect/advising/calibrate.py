@@ -138,8 +138,6 @@ def measured(task: CalibrationTask) -> HereCosts:
 
     Raises: HostNotReady without a compiler, without the tracer, or where none of the probes can be timed here.
     """
-    if task.tool.tool != "bpftrace" or task.script.language != "bpftrace":
-        raise HostNotReady(WORDS["other-language"].format(tracer=task.script.tracer))
     if why := task.tool.available():
         raise HostNotReady(why)
     if refusing := [str(warning) for warning in quotas() if warning.measure == "refuses"]:

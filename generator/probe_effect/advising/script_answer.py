@@ -11,7 +11,7 @@ from probe_effect.advising import calibrate, here
 from probe_effect.advising.calibrate import Calibrate, CalibrationTask, FindPlaces, PlacedProbe
 from probe_effect.advising.here import CALLS
 from probe_effect.answer.advice import Advice, Thread, advise
-from probe_effect.answer.prediction import Starting, starting
+from probe_effect.answer.prediction import WORDS, Starting, starting
 from probe_effect.answer.question import ANY_THREAD, tool_script, tracer_of, what_is_known
 from probe_effect.costs.evidence import evidence_of, machines_for
 from probe_effect.costs.instructions import writes_red_zone
@@ -280,6 +280,8 @@ def _calibrated(
     tool = known_tracer(script.tracer if tracer.startswith(script.tracer) else tracer)
     if tool is None:
         return None, f"{tracer} is no tool that can be started here"
+    if tool.tool != "bpftrace" or script.language != "bpftrace":
+        return None, WORDS["other-language"].format(tracer=script.tracer)
     cpus = here.events_by_cpu(rate for rate in (counted.rates if counted else ()) if rate.probe not in {CALLS, STARTS})
     task = CalibrationTask(
         script=script,
