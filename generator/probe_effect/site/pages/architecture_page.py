@@ -203,8 +203,8 @@ def _executed(
 ) -> Iterator[Part]:
     called, newest = [kernels[column_of(number).kernel] for number, _ in own], own[-1][1]
     of_suite = matrix.suite.case(case)
-    said = instructions.sentence(newest, of_suite.events_per_operation if of_suite else 1)
-    yield say("On {} with {}. {}.", called[-1], plain_tracer(matrix), said)
+    executed = instructions.sentence(newest, of_suite.events_per_operation if of_suite else 1)
+    yield say("On {} with {}. {}.", called[-1], plain_tracer(matrix), executed)
     yield parts.icicle(_drawing(matrix, case))
     by_purpose = [path.by_purpose() for _, path in own]
     rows: list[Sequence[object]] = []
