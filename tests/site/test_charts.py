@@ -629,3 +629,9 @@ def test_the_live_script_is_one_script_that_offers_vega_embed() -> None:
     script = live_script(KEPT)
     assert "vegaEmbed" in script
     assert "</script" not in script.lower()
+
+
+def test_a_ladder_has_a_range_that_reaches_zero() -> None:
+    rungs = [LadderRung("a probe", "machine", Estimate(90.0, 80.0, 99.0), "90 ns", Estimate(90.0, -3.0, 400.0))]
+    rows = json.dumps(ladder_chart("ladder-x", "Ladder", "A sentence.", rungs).specs["wide"])
+    assert '"least_ns": 10.0' in rows

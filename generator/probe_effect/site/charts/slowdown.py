@@ -32,14 +32,19 @@ class LadderRung(NamedTuple):
 
 def ladder_chart(name: str, title: str, sentence: str, rungs: Sequence[LadderRung]) -> Chart:
     """The chart of `rungs` in their order, with a colour for each of up to two groups."""
+    ends = [end for rung in rungs for end in (rung.cost.value, *(rung.span or ()))]
+    # The interval of a clear cost may reach 0 for the next run, which no logarithmic axis has.
+    powers = [math.log10(end) for end in ends if end is not None and end > 0]
+    low, high = math.floor(min(powers)), math.ceil(max(powers))
     rows: list[Spec] = []
     for rung in rungs:
         _, least, greatest = rung.span or (None, None, None)
-        ends = interval_json(rung.cost, "time", "ns") | {"least_ns": least, "greatest_ns": greatest}
-        rows.append({"rung": rung.words, "of": rung.group, "bound": rung.is_bound, **ends})
+        ends_ns = interval_json(rung.cost, "time", "ns") | {
+            "least_ns": None if least is None else max(least, 10.0**low),
+            "greatest_ns": greatest,
+        }
+        rows.append({"rung": rung.words, "of": rung.group, "bound": rung.is_bound, **ends_ns})
     values = [row | {"text": rung.text} for row, rung in zip(rows, rungs, strict=True)]
-    powers = [math.log10(end) for rung in rungs for end in (rung.cost.value, *(rung.span or ()))]
-    low, high = math.floor(min(powers)), math.ceil(max(powers))
     ticks = [10.0**power for power in range(low, high + 1)]
 
     def spec(layout: Layout) -> Spec:
