@@ -124,6 +124,5 @@ def _reply(catalogue: Catalogue, asked: NamedQuestion, measured: Number) -> Repl
     if number.is_clear:
         time = event_cost(evidence, (number.submission.machine, number.tracer, number.case), number.known_cost)[0]
         return Reply(measured, index.for_next_run(time, share))
-    # As other pages have it: the noise floor is no interval, so the next run does not widen it.
-    high = max(index.for_next_run(number.known_cost, share).high or 0.0, number.time.noise_floor_ns or 0.0)
+    high = catalogue.numbers.of_next_run(number).bounded_cost.high
     return Reply(measured, Estimate(high), is_bound=True) if high else None

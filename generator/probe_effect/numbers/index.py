@@ -175,10 +175,10 @@ class Numbers:
         return None if is_hosted(submission.machine) else self.spread
 
     def _current(self, submissions: Sequence[Submission], case: str | None = None) -> dict[Key, Number]:
-        return {key: self._for_next_run(number) for key, number in current(submissions, case).items()}
+        return {key: self.of_next_run(number) for key, number in current(submissions, case).items()}
 
     @once
-    def _for_next_run(self, number: Number) -> Number:
+    def of_next_run(self, number: Number) -> Number:
         """A number whose cost and slowdown have the intervals that hold the next run."""
         share = self.spread_of(number.submission) if number.is_time and number.leads else None
         if share is None:

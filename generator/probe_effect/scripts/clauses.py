@@ -6,7 +6,7 @@ else a sentence. A predicate in place of an `if` around a block is no such chang
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -303,10 +303,14 @@ def applied(text: str, edits: Sequence[Edit]) -> str:
     return text
 
 
+def shown_calls(options: Iterable[str]) -> str:
+    """The system calls that strace is to show, with commas between them, by its options; the last one counts."""
+    expressions = (option.partition(" ")[2] for option in options if option.startswith(("-e ", "--trace ")))
+    return (["all"] + [match[1] for match in (re.match(form.TRACED, each) for each in expressions) if match])[-1]
+
+
 def _of_strace(script: Script) -> Iterator[CheaperScript]:
-    expressions = (option.partition(" ")[2] for option in script.options if option.startswith(("-e ", "--trace ")))
-    shown = [match[1] for match in (re.match(form.TRACED, expression) for expression in expressions) if match]
-    if shown and shown[-1] != "all" and "--seccomp-bpf" not in script.options:
+    if shown_calls(script.options) != "all" and "--seccomp-bpf" not in script.options:
         is_certain = script.pid_filter is None and {"-f", "--follow-forks"} & set(script.options)
         text = re.sub(r"\bstrace\b", "strace --seccomp-bpf", script.text, count=1) if is_certain else None
         yield CheaperScript(_WORDS["seccomp"], text)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import cast
 
 from probe_effect.scripts import form
-from probe_effect.scripts.clauses import tracepoint_kind
+from probe_effect.scripts.clauses import shown_calls, tracepoint_kind
 from probe_effect.scripts.form import Language, Script, ScriptProbe, failed, shortened
 
 _PART = re.compile("|".join(f"({pattern})" for _, pattern in form.SHELL))
@@ -206,7 +206,7 @@ def read_command(text: str, command: ToolCommand) -> Script:
     unknown = tuple(shortened(option) for option in written if re.match(unread, option))
     probes = tuple(replace(probe, unknown=unknown) for probe in read(text, command))
     costly = form.COSTLY.get(f"{command.tool} -p" if command.pid else "", form.COSTLY[command.tool])
-    options = tuple(_written(*option) for option in command.options if option[0] in costly)
+    options = tuple(option for option, (own, _) in zip(written, command.options, strict=True) if own in costly)
     pid = next(iter(command.all("P")), None) if command.tool == "trace-cmd" else command.pid
     return Script(
         language=command.language, tracer=_tracer(command), text=text, probes=probes, pid_filter=pid, options=options
@@ -326,19 +326,14 @@ def _py_spy(text: str, command: ToolCommand) -> Iterator[ScriptProbe]:
 
 
 def _strace(text: str, command: ToolCommand) -> Iterator[ScriptProbe]:
-    expressions = [
-        re.match(form.TRACED, value) if name == "e" else re.match("([^=]*)$", value)
-        for name, value in command.options
-        if name in {"e", "trace"} and value is not None
-    ]
-    named = [match[1] for match in expressions if match][-1:]  # the last one counts
     if not command.words and command.pid is None:
         raise failed(text, 0, *form.FAULTS["strace"])
     has_filter = command.has("P", "trace-path")
     action = form.BY_NAME if command.has("c", "summary-only") and not command.has("C", "summary") else form.PRINT
     # Without a filter of the kernel's the process stops at every call, shown or not (strace(1), --seccomp-bpf).
-    shown = _listed(named) if _tracer(command) == "strace-seccomp" else ()
-    for name in list(shown) or ["all"]:
+    is_filtered = _tracer(command) == "strace-seccomp"
+    shown = shown_calls(_written(*option) for option in command.options) if is_filtered else ""
+    for name in list(_listed([shown])) or ["all"]:
         yield ScriptProbe(attach=name, kind="system-call", actions=(action,), has_filter=has_filter)
 
 

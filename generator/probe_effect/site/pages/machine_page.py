@@ -186,8 +186,7 @@ def _parts(submissions: Sequence[Submission], catalogue: Catalogue) -> Iterator[
     view, has_hosts = view_of(suite), is_hosted(shown.machine)
     answers = []
     for kind, reply in asked(shown.machine, catalogue):
-        # As other pages have it: with the interval of the next run.
-        number = catalogue.numbers.of_machine_and_case(shown.machine, reply.number.case)[reply.number.key]
+        number = catalogue.numbers.of_next_run(reply.number)
         event, tool = kind.words[0].lower() + kind.words[1:], names.tool_with_version(number)
         costs = markdown(links.number(number, "cost", parts.cost(number)))
         rate = markdown(links.number(number, "threshold-5", parts.threshold(number, 5)))
